@@ -1,0 +1,37 @@
+# tests/module.mk: one program per tests/<room>/test_*.c, run by tools/run-tests.    SPDX-License-Identifier: MIT
+#
+# Other C files of a room's folder are helpers that are linked into each of its tests.  tests/emu sees the emulator
+# and base, tests/api only the public library, everybody else all the rooms.
+TEST_SRC     := $(wildcard tests/*/test_*.c)
+TEST_SUPPORT := $(filter-out $(TEST_SRC),$(wildcard tests/*/*.c))
+TESTS        := $(patsubst %.c,$(OUT)/%,$(TEST_SRC))
+TEST_SCRIPTS := $(wildcard tests/*/test_*.sh)
+
+$(O)/tests/%.o: FLAGS += $(HIP_FLAGS)
+$(O)/tests/emu/%.o: FLAGS += $(EMU_FLAGS)
+
+test_helpers = $(call objects,$(filter tests/$(1)/%,$(TEST_SUPPORT)))
+test_rooms   = $(or $(test_rooms_$(1)),$(ARCHIVES))
+test_rooms_emu = $(O)/libemu.a $(O)/libbase.a
+test_rooms_api = $(OUT)/libmoesaic.so
+
+define test_rule
+$(OUT)/tests/$(1)/%: $(O)/tests/$(1)/%.o $(call test_helpers,$(1)) $(call test_rooms,$(1)) $(LOADER_START)
+	$$(call say,LD,$$@)
+	$$(Q)mkdir -p $$(@D) && $$(LINK) -o $$@ $$(filter %.o,$$^) -Wl,--start-group $$(filter %.a %.so,$$^) -Wl,--end-group \
+	    -lcmocka -lelf $$(LIBS_ALL)
+endef
+$(foreach room,$(sort $(patsubst tests/%/,%,$(dir $(TEST_SRC)))),$(eval $(call test_rule,$(room))))
+
+run_tests = $(Q)OUT=$(OUT) MODE=$(MODE) tools/run-tests
+test: all $(TESTS)
+	$(run_tests) $(TESTS) $(TEST_SCRIPTS)
+test-quick: all $(TESTS)
+	$(run_tests) --quick $(TESTS) $(TEST_SCRIPTS)
+test-built: $(TESTS)
+	$(run_tests) $(TESTS)
+test-sanitize:
+	$(Q)$(MAKE) MODE=asan SANITIZE_ONLY=1 test-built
+golden: $(TESTS)
+	$(Q)MOESAIC_GOLDEN=rewrite OUT=$(OUT) tools/run-tests $(filter $(OUT)/tests/gen/%,$(TESTS))
+.PHONY: test test-quick test-built test-sanitize golden
