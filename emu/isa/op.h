@@ -12,6 +12,8 @@
 #ifndef MOESAIC_EMU_ISA_OP_H
 #define MOESAIC_EMU_ISA_OP_H
 
+#include "emu/sim.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -29,7 +31,11 @@ enum {
     EMU_S_VCC = 106,
     EMU_S_M0 = 124,
     EMU_S_EXEC = 126,
-    EMU_S_CONSTANT = 128,
+    EMU_S_ZERO = 128, /* 64 bits of zeros */
+    EMU_S_SHARED_BASE = 130, /* apertures, 64 bits each, filled when the wave starts */
+    EMU_S_PRIVATE_BASE = 132,
+    EMU_S_SCC = 134, /* copy of SCC for instructions that read src_scc */
+    EMU_S_CONSTANT = 136,
     EMU_S_MAX = 1024,
 };
 
@@ -71,6 +77,7 @@ typedef struct emu_operand {
     emu_operand_kind kind;
     uint32_t index, n; /* first register and number of registers */
     bool neg, abs, sext;
+    bool literal; /* printed in hexadecimal: not an inline constant */
     int64_t integer;
     double real;
 } emu_operand;
@@ -120,6 +127,14 @@ struct emu_row {
     uint8_t n_dwords;     /* data registers, where that makes sense */
     uint8_t element_bytes;
     uint16_t effect; /* EMU_EFFECT_* */
+    uint8_t variants; /* EMU_VARIANT_*: what exec[] has variants for (emu_encode_alu) */
+    const char *operands; /* printed operands (emu_encode_alu, encode_alu.c) */
+};
+
+/* Without a variant the decoder puts operations in front that broadcast a scalar or apply a sign. */
+enum {
+    EMU_VARIANT_SCALAR = 1,   /* exec[bit per source that is scalar] */
+    EMU_VARIANT_MODIFIER = 2, /* the second half of exec[] applies neg, abs, clamp */
 };
 
 enum {
@@ -134,7 +149,16 @@ typedef struct emu_table {
     size_t n;
 } emu_table;
 
-/* Helpers for encoders (decode.c). */
+/* Helpers for encoders (decode.c).
+ *
+ * One instruction may become several operations: what emu_decoder_before and _after return runs before and after
+ * the one that the encoder fills; `mnemonic` names a row of the tables, internal ones start with a dot.
+ * A temporary is a VGPR behind the kernel's own (byte offset); they are free again at the next instruction. */
+emu_op *emu_decoder_before(emu_decoder *decoder, const char *mnemonic);
+emu_op *emu_decoder_after(emu_decoder *decoder, const char *mnemonic);
+uint32_t emu_decoder_temporary(emu_decoder *decoder, int n_registers);
+moesaic_sim_mfma emu_decoder_mfma(const emu_decoder *decoder); /* numerics that this program is decoded for */
+
 uint32_t emu_encode_vgpr(const emu_operand *operand);                       /* byte offset */
 uint32_t emu_encode_source(emu_decoder *, emu_op *, int bit, const emu_operand *, int n_dwords); /* sets scalar_sources */
 uint32_t emu_encode_constant(emu_decoder *, uint64_t value, int n_dwords);  /* index into s[] */

@@ -24,8 +24,10 @@ typedef enum emu_wave_state {
 } emu_wave_state;
 
 struct emu_wave {
-    uint8_t *vgprs;   /* register r of lane l: vgprs + r * EMU_VGPR_STRIDE + 4 * l */
-    const emu_op *ip; /* where to go on */
+    uint8_t *vgprs; /* register r of lane l: vgprs + r * EMU_VGPR_STRIDE + 4 * l */
+    /* Where to go on.  A handler stores its own op here before it touches memory of the program, so that a fault
+     * can be told apart: a fault handler unwinds to the run loop. */
+    const emu_op *ip;
     uint8_t *lds;     /* the workgroup's, lds_bytes long with slack behind */
     uint32_t lds_bytes;
     uint32_t scc;
@@ -34,13 +36,19 @@ struct emu_wave {
     uint32_t n_constants; /* constants present in s[] */
     uint32_t index;       /* within the workgroup */
     int32_t loop_budget;  /* backward branches until a yield */
+    int32_t turn_budget;  /* wave order "switching": instructions until another wave's turn */
+    uint64_t random;      /* state of the generator behind turn_budget */
+    uint64_t saved_exec;  /* EXEC while an operation with a narrower one runs (DPP) */
+    uint64_t shared_aperture, private_aperture; /* flat addresses: LDS, scratch */
     uint32_t gpr_index;   /* s_set_gpr_idx state */
+    uint32_t vskip;       /* s_setvskip: vector instructions do nothing */
     uint8_t *scratch;     /* lane l: scratch + l * scratch_bytes */
     uint32_t scratch_bytes;
     emu_workgroup *workgroup;
     const emu_program *program;
     emu_trace *trace;       /* timed runs: memory handlers report to it */
     uint64_t *block_runs;   /* timed runs: executions per basic block */
+    uint32_t n_block_runs;
     uint64_t prefetch[64];  /* last address per memory operation, for stride prefetch */
     uint32_t s[EMU_S_MAX] __attribute__((aligned(64)));
 };
