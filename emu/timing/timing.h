@@ -37,6 +37,8 @@ typedef struct emu_wave_cost {
     uint64_t serial_cycles;
 } emu_wave_cost;
 
+typedef struct emu_trace emu_trace;
+
 /* One launch being timed; made before its first workgroup, NULL when out of memory. */
 typedef struct emu_timing_launch emu_timing_launch;
 typedef struct emu_occupancy {
