@@ -89,7 +89,7 @@ $(O)/%.o: %.c $(BUILD)/config.mk
 	$(Q)mkdir -p $(@D) && $(compile) -c -o $@ $<
 
 # --- products ---------------------------------------------------------------------------------------------------
-PRODUCTS := $(OUT)/moesaic $(OUT)/libmoesaic.so $(OUT)/libmoesaic.a $(OUT)/emu/libhsa-runtime64.so.1
+PRODUCTS := $(if $(cli_MAIN),$(OUT)/moesaic) $(OUT)/libmoesaic.so $(OUT)/libmoesaic.a $(OUT)/emu/libhsa-runtime64.so.1
 all: $(PRODUCTS) examples
 
 tune: all
