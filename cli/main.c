@@ -1,0 +1,9 @@
+/* cli/main.c: the moesaic command: start under the right loader, then the command table.
+ * SPDX-License-Identifier: MIT
+ */
+#include "cli/cli.h"
+
+int main(int argc, char **argv)
+{
+    return cli_main(argc, argv);
+}
