@@ -40,6 +40,8 @@ ifneq ($(and $(HIP_LIBRARY),$(if $(wildcard $(HIP_LIBRARY)),,gone)),)
 $(BUILD)/config.mk: hip-is-gone
 endif
 hip-is-gone:
+# Touched only when the configuration is another one, so that running the set-up again compiles nothing.
+$(BUILD)/config.changed: $(BUILD)/config.mk ;
 
 # --- flags ------------------------------------------------------------------------------------------------------
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wconversion
@@ -70,11 +72,12 @@ LIBS_DB    := $(or $(SQLITE_LIBS),-lsqlite3)
 LIBS_ALL   := $(LIBS_DB) $(LIBS_BASE) -lopenblas $(LIBS_HIP)
 
 # --- the rooms --------------------------------------------------------------------------------------------------
-include $(wildcard $(addsuffix /module.mk,$(ROOMS) tests examples bench))
-
 objects  = $(patsubst %.c,$(O)/%.o,$(1))
 archive  = $(O)/lib$(1).a
 ARCHIVES := $(foreach room,cli tuner gen runtime device db base,$(call archive,$(room)))
+
+include $(wildcard $(addsuffix /module.mk,$(ROOMS) tests examples bench))
+
 define room_rule
 $(call archive,$(1)): $(call objects,$($(1)_SRC)) $($(1)_OBJ)
 endef
@@ -84,7 +87,7 @@ $(O)/lib%.a:
 	$(call say,AR,$@)
 	$(Q)mkdir -p $(@D) && rm -f $@ && $(AR) rcs $@ $^
 
-$(O)/%.o: %.c $(BUILD)/config.mk
+$(O)/%.o: %.c $(BUILD)/config.changed
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D) && $(compile) -c -o $@ $<
 

@@ -2,8 +2,10 @@
  * SPDX-License-Identifier: MIT
  */
 #include "cli/cli.h"
+#include "cli/loader.h"
 
 int main(int argc, char **argv)
 {
+    loader_reexec(argc, argv);
     return cli_main(argc, argv);
 }

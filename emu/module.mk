@@ -16,7 +16,7 @@ EMU_FLAGS := -std=gnu17 -DAMD_INTERNAL_BUILD -isystem $(HIP_INCLUDE)
 $(O)/emu/%.o: FLAGS += $(EMU_FLAGS)
 
 define emu_level
-$(O)/emu/isa/%.$(1).o: emu/isa/%.c $(BUILD)/config.mk
+$(O)/emu/isa/%.$(1).o: emu/isa/%.c $(BUILD)/config.changed
 	$$(call say,CC,$$< ($(1)))
 	$$(Q)mkdir -p $$(@D) && $$(compile) $$(EMU_EXEC_FLAGS) $$(EMU_SIMD_$(1)) -DEMU_SIMD=$(1) -c -o $$@ $$<
 endef
