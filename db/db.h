@@ -54,8 +54,10 @@ typedef struct db_code_object {
 moesaic_status db_code_object_put(db *, const db_code_object *, int64_t *id, moesaic_text *err);
 /* The ELF, checked against its hash.  E_NOTFOUND when it was collected (db gc --code-objects). */
 moesaic_status db_code_object_get(db *, int64_t id, str *elf, moesaic_text *err);
-/* Remove all blobs (rows stay: hash and registers are kept); bytes freed. */
+/* Remove all blobs (rows stay: hash and registers are kept). */
 moesaic_status db_code_objects_collect(db *, int64_t *n_removed, moesaic_text *err);
+/* Remove rows that no trial refers to. */
+moesaic_status db_collect(db *, int64_t *n_removed, moesaic_text *err);
 
 /* A run: one call of tune.  options is JSON for provenance. */
 moesaic_status db_run_begin(db *, const char *command, const char *options, int64_t *run_id, moesaic_text *err);
@@ -84,9 +86,10 @@ typedef struct db_trial_result {
     bool verified_full;                    /* full size passed too: needed to win */
 } db_trial_result;
 
-/* State the candidate before it is launched.  deaths: how often it was found RUNNING of a dead process before (the
+/* State the candidate before it is launched.  deaths: how often it was found in flight of a dead process before (the
  * tuner tries it once more, alone, and makes it a fault at its second death).  A row that has a result already and
- * is not to be retuned gives *known = true and is left alone. */
+ * is not to be retuned gives *known = true and is left alone, and so does one that a living process has in flight.
+ * A row that is retuned keeps its last result, and may stay the winner, until db_trial_end. */
 moesaic_status db_trial_begin(db *, int64_t run_id, int64_t problem_id, int64_t config_id, int64_t device_id,
                               bool retune, int64_t *trial_id, bool *known, int64_t *deaths, moesaic_text *err);
 moesaic_status db_trial_end(db *, int64_t trial_id, const db_trial_result *, moesaic_text *err);
@@ -96,12 +99,14 @@ typedef struct db_trial_row {
     int64_t trial_id, problem_id, config_id, device_id, code_object_id, template_id;
     db_trial_status status;
     double time_us, spread_pct, max_error, error_bound;
-    bool verified, verified_full;
+    bool verified, verified_full, in_flight;
     char *family, *pass, *problem, *config, *time_kind, *model_version, *reason, *launch, *template_hash, *launch_abi;
 } db_trial_row;
 void db_row_free(db_trial_row *row);
 
-/* Trials of a problem on a device for one template, best time first; visit returns false to stop. */
+moesaic_status db_trial_get(db *, int64_t trial_id, db_trial_row *out, moesaic_text *err);
+
+/* Trials of a problem, on one device and for one template (0: any), best time first; visit returns false to stop. */
 moesaic_status db_trials(db *, int64_t problem_id, int64_t device_id, int64_t template_id,
                          bool (*visit)(const db_trial_row *row, void *user), void *user, moesaic_text *err);
 
@@ -115,7 +120,7 @@ moesaic_status db_winners(db *, const char *family, const char *pass,
                           bool (*visit)(const db_trial_row *row, const db_device *device, void *user), void *user,
                           moesaic_text *err);
 
-/* {"problems":..,"trials":{status:count},"winners":..,"code_objects":..,"bytes":..,"schema":..} ; a new object. */
+/* {"problems":..,"trials":{status:count},"winners":..,"code_objects":..,"bytes":..,"schema":..}; a new object. */
 moesaic_status db_stat(db *, cJSON **out, moesaic_text *err);
 
 #endif
