@@ -1,0 +1,132 @@
+/* emu/isa/rows.c: all instruction rows of the SIMD level that this host runs, by mnemonic.
+ *
+ * Every exec_<name>.c brings one table per level; EMU_TABLES lists them.  The level is the best that the
+ * host has, or what MOESAIC_EMU_SIMD says (base, avx512).          SPDX-License-Identifier: MIT
+ */
+#include "emu/isa/rows.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EMU_TABLES(X, level)                                                                       \
+    X(control, level)                                                                              \
+    X(sop, level)                                                                                  \
+    X(vop_int, level)                                                                              \
+    X(vop_float, level)                                                                            \
+    X(vop_compare, level)                                                                          \
+    X(vop_cross, level)                                                                            \
+    X(smem, level)                                                                                 \
+    X(global, level)                                                                               \
+    X(scratch, level)                                                                              \
+    X(mubuf, level)                                                                                \
+    X(ds, level)                                                                                   \
+    X(mfma, level)
+
+#define DECLARE(name, level) extern const emu_table emu_table_##name##_##level;
+#define ADDRESS(name, level) &emu_table_##name##_##level,
+EMU_TABLES(DECLARE, base)
+EMU_TABLES(DECLARE, avx512)
+void emu_fuse_mfma_base(emu_op *ops, size_t n, const bool *is_target);
+void emu_fuse_mfma_avx512(emu_op *ops, size_t n, const bool *is_target);
+
+static const emu_table *const base_tables[] = {EMU_TABLES(ADDRESS, base)};
+static const emu_table *const avx512_tables[] = {EMU_TABLES(ADDRESS, avx512)};
+
+enum {
+    N_TABLES = sizeof base_tables / sizeof *base_tables,
+    MAX_ROWS = 4096,
+    N_SLOTS = 4 * MAX_ROWS, /* power of two, sparsely filled */
+};
+
+static struct {
+    const emu_row *rows[MAX_ROWS];
+    uint16_t n_rows;
+    uint16_t slot[N_SLOTS]; /* row + 1; 0: empty */
+    bool is_avx512;
+} all;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static uint32_t hash(const char *s)
+{
+    uint32_t h = 2166136261u;
+    for (; *s; s++)
+        h = (h ^ (unsigned char)*s) * 16777619u;
+    return h;
+}
+
+static bool host_has_avx512(void)
+{
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
+           __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("avx512bf16");
+}
+
+static bool choose_avx512(void)
+{
+    const char *wish = getenv("MOESAIC_EMU_SIMD");
+    return host_has_avx512() && !(wish && !strcmp(wish, "base"));
+}
+
+static void add_table(const emu_table *table)
+{
+    for (size_t i = 0; i < table->n && all.n_rows < MAX_ROWS; i++) {
+        uint32_t h = hash(table->rows[i].mnemonic) % N_SLOTS;
+        while (all.slot[h])
+            h = (h + 1) % N_SLOTS;
+        all.rows[all.n_rows++] = &table->rows[i];
+        all.slot[h] = all.n_rows;
+    }
+}
+
+static void build(void)
+{
+    all.is_avx512 = choose_avx512();
+    const emu_table *const *tables = all.is_avx512 ? avx512_tables : base_tables;
+    for (size_t i = 0; i < N_TABLES; i++)
+        add_table(tables[i]);
+}
+
+const emu_row *emu_rows_find(const char *mnemonic)
+{
+    pthread_once(&once, build);
+    for (uint32_t h = hash(mnemonic) % N_SLOTS; all.slot[h]; h = (h + 1) % N_SLOTS)
+        if (!strcmp(all.rows[all.slot[h] - 1]->mnemonic, mnemonic))
+            return all.rows[all.slot[h] - 1];
+    return NULL;
+}
+
+uint16_t emu_rows_index(const emu_row *row)
+{
+    uint32_t h = hash(row->mnemonic) % N_SLOTS;
+    while (all.rows[all.slot[h] - 1] != row)
+        h = (h + 1) % N_SLOTS;
+    return (uint16_t)(all.slot[h] - 1);
+}
+
+const emu_row *emu_rows_at(uint16_t index)
+{
+    return all.rows[index];
+}
+
+size_t emu_rows_count(void)
+{
+    pthread_once(&once, build);
+    return all.n_rows;
+}
+
+const char *emu_rows_level(void)
+{
+    pthread_once(&once, build);
+    return all.is_avx512 ? "avx512" : "base";
+}
+
+bool emu_rows_wide(void)
+{
+    return all.is_avx512;
+}
+
+void emu_rows_fuse(emu_op *ops, size_t n, const bool *is_target)
+{
+    (all.is_avx512 ? emu_fuse_mfma_avx512 : emu_fuse_mfma_base)(ops, n, is_target);
+}
