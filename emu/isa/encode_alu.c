@@ -328,18 +328,25 @@ bool emu_encode_alu(emu_decoder *decoder, const emu_text *text, const emu_row *r
     return true;
 }
 
+/* Scalar instructions: 'k' is a 16-bit constant that is sign-extended; compares have no result and no '='. */
+static uint32_t encode_salu_source(emu_decoder *decoder, const emu_operand *o, char type)
+{
+    if (type == 'k' && o->kind == EMU_INTEGER)
+        return emu_encode_constant(decoder, (uint64_t)(int64_t)(int16_t)o->integer, 1);
+    return emu_encode_scalar(decoder, o, type);
+}
+
 bool emu_encode_salu(emu_decoder *decoder, const emu_text *text, const emu_row *row, emu_op *op)
 {
-    const char *s = row->operands;
     uint32_t *slot[MAX_SOURCES] = {&op->a, &op->b, &op->c};
     int i = 0;
-    for (; *s && *s != '='; s++, i++) {
-        const emu_operand *o = &text->operand[i];
-        if (i >= text->n_operands || o->kind != EMU_SCALAR)
+    if (strchr(row->operands, '=')) {
+        if (text->n_operands == 0 || text->operand[0].kind != EMU_SCALAR)
             return emu_decode_fail(decoder, text, "result is not a scalar register");
-        op->d = o->index;
+        op->d = text->operand[i++].index;
     }
-    s += *s == '=';
+    const char *s = strchr(row->operands, '=');
+    s = s ? s + 1 : row->operands;
     for (int n = 0; *s; s++, n++) {
         if (*s == '+') {
             *slot[n] = op->d;
@@ -347,7 +354,7 @@ bool emu_encode_salu(emu_decoder *decoder, const emu_text *text, const emu_row *
         }
         if (i >= text->n_operands)
             return emu_decode_fail(decoder, text, "too few operands");
-        *slot[n] = emu_encode_scalar(decoder, &text->operand[i++], *s);
+        *slot[n] = encode_salu_source(decoder, &text->operand[i++], *s);
     }
     op->exec = row->exec[0];
     return true;

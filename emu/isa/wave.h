@@ -41,6 +41,7 @@ struct emu_wave {
     uint64_t saved_exec;  /* EXEC while an operation with a narrower one runs (DPP) */
     uint64_t shared_aperture, private_aperture; /* flat addresses: LDS, scratch */
     uint32_t gpr_index;   /* s_set_gpr_idx state */
+    uint32_t hw_id, xcc_id; /* what s_getreg_b32 reads, set when the wave starts */
     uint32_t vskip;       /* s_setvskip: vector instructions do nothing */
     uint8_t *scratch;     /* lane l: scratch + l * scratch_bytes */
     uint32_t scratch_bytes;
