@@ -159,6 +159,15 @@ bool emu_encode_scratch_load(emu_decoder *decoder, const emu_text *text, const e
     return scratch_address(decoder, text, row, &o[1], &o[2], op);
 }
 
+bool emu_encode_scratch_load_lds(emu_decoder *decoder, const emu_text *text, const emu_row *row,
+                                 emu_op *op)
+{
+    if (!has_operands(text, 2))
+        return refuse(decoder, text);
+    op->flags |= EMU_OP_TO_LDS;
+    return scratch_address(decoder, text, row, &text->operand[0], &text->operand[1], op);
+}
+
 bool emu_encode_scratch_store(emu_decoder *decoder, const emu_text *text, const emu_row *row,
                               emu_op *op)
 {
@@ -178,7 +187,7 @@ bool emu_encode_buffer(emu_decoder *decoder, const emu_text *text, const emu_row
     bool to_lds = emu_modifier_flag(text, "lds");
     int first = to_lds ? 0 : 1;
     if (!has_operands(text, first + 3) || o[first + 1].kind != EMU_SCALAR ||
-        (first && o[0].kind != EMU_VGPR))
+        (first && o[0].kind != EMU_VGPR) || (to_lds && row->n_dwords != 1))
         return refuse(decoder, text);
     if (first)
         op->d = op->c = emu_encode_vgpr(&o[0]);

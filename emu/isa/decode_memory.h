@@ -34,6 +34,7 @@ bool emu_encode_global_store(emu_decoder *, const emu_text *, const emu_row *, e
 bool emu_encode_global_atomic(emu_decoder *, const emu_text *, const emu_row *, emu_op *);
 bool emu_encode_global_load_lds(emu_decoder *, const emu_text *, const emu_row *, emu_op *);
 bool emu_encode_scratch_load(emu_decoder *, const emu_text *, const emu_row *, emu_op *);
+bool emu_encode_scratch_load_lds(emu_decoder *, const emu_text *, const emu_row *, emu_op *);
 bool emu_encode_scratch_store(emu_decoder *, const emu_text *, const emu_row *, emu_op *);
 bool emu_encode_buffer(emu_decoder *, const emu_text *, const emu_row *, emu_op *);
 bool emu_encode_ds(emu_decoder *, const emu_text *, const emu_row *, emu_op *);

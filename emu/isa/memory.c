@@ -30,6 +30,14 @@ void emu_lds_report(emu_wave *w, const uint32_t *address, uint32_t offset, uint6
     emu_trace_lds(w, at, exec, bytes_per_lane, is_store);
 }
 
+void emu_scratch_report(emu_wave *w, const uint32_t own[64], uint32_t bytes_per_lane, bool is_store)
+{
+    uint64_t address[64];
+    for (uint32_t l = 0; l < 64; l++)
+        address[l] = (uint64_t)(uintptr_t)w->scratch + (uint64_t)own[l] * 64 + (uint64_t)l * bytes_per_lane;
+    emu_trace_vmem(w, address, emu_exec_mask(w), bytes_per_lane, is_store);
+}
+
 static const uint32_t *flat_register(const emu_wave *w, const emu_op *op, uint32_t half)
 {
     return (const uint32_t *)(w->vgprs + op->a + (size_t)EMU_VGPR_STRIDE * half);

@@ -14,6 +14,9 @@ void emu_memory_report(emu_wave *w, const uint32_t *lo, const uint32_t *hi, uint
 void emu_lds_report(emu_wave *w, const uint32_t *address, uint32_t offset, uint64_t exec,
                     uint32_t bytes_per_lane, bool is_store);
 
+/* The same for scratch: `own` is each lane's offset in its own piece, which the hardware interleaves by lanes. */
+void emu_scratch_report(emu_wave *w, const uint32_t own[64], uint32_t bytes_per_lane, bool is_store);
+
 /* Host addresses of a flat instruction's lanes, in register layout. */
 typedef struct emu_flat_address {
     uint32_t lo[64] __attribute__((aligned(64)));
