@@ -1,2 +1,3 @@
-# tuner/module.mk: search, timing, verification; the references use OpenBLAS.    SPDX-License-Identifier: MIT
+# tuner/module.mk: search, verification, timing, isolation.    SPDX-License-Identifier: MIT
 tuner_SRC := $(wildcard tuner/*.c)
+$(O)/tuner/%.o: FLAGS += $(HIP_FLAGS)
