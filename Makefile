@@ -7,8 +7,12 @@
 #   V=1        show the commands          PREFIX=, DESTDIR=   for `make install`
 # SPDX-License-Identifier: MIT
 
-MAKEFLAGS += --no-builtin-rules
+MAKEFLAGS += --no-builtin-rules --no-print-directory
+ifeq ($(MAKELEVEL)$(filter -j%,$(MAKEFLAGS)),0)
+MAKEFLAGS += -j$(shell nproc)
+endif
 .SUFFIXES:
+.SECONDARY:
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := all
 
@@ -34,8 +38,12 @@ NEEDS_NO_SETUP := clean help format layers
 ifneq ($(filter-out $(NEEDS_NO_SETUP),$(or $(MAKECMDGOALS),all)),)
 include $(BUILD)/config.mk
 endif
-$(BUILD)/config.mk: tools/setup setup.lock
+SETUP := tools/setup setup.lock tools/packages.txt $(wildcard tools/setup.d/*)
+$(BUILD)/config.mk: $(SETUP)
 	$(Q)tools/setup --build $(BUILD)
+# What only tests or only lint need, in addition.
+$(BUILD)/have-%: $(SETUP)
+	$(Q)tools/setup --build $(BUILD) --need $*
 ifneq ($(and $(HIP_LIBRARY),$(if $(wildcard $(HIP_LIBRARY)),,gone)),)
 $(BUILD)/config.mk: hip-is-gone
 endif
@@ -76,7 +84,7 @@ objects  = $(patsubst %.c,$(O)/%.o,$(1))
 archive  = $(O)/lib$(1).a
 ARCHIVES := $(foreach room,cli tuner gen runtime device db base,$(call archive,$(room)))
 
-include $(wildcard $(addsuffix /module.mk,$(ROOMS) tests examples bench))
+include $(wildcard $(addsuffix /module.mk,$(ROOMS) tests examples bench tools))
 
 define room_rule
 $(call archive,$(1)): $(call objects,$($(1)_SRC)) $($(1)_OBJ)
@@ -102,21 +110,12 @@ tune-all: all
 
 install: all
 	$(Q)tools/install $(OUT) '$(DESTDIR)' '$(PREFIX)'
-docs:
-	$(Q)tools/docs $(BUILD)
 clean:
 	rm -rf $(BUILD)
 help:
 	$(Q)tools/make-help
 
-# --- lint: every check also alone -------------------------------------------------------------------------------
-LINT := format tidy layers headers abi
-lint: $(LINT)
-$(LINT):
-	$(Q)OUT=$(OUT) HIP_FLAGS='$(HIP_FLAGS)' CC=$(CC) tools/lint $@
-abi: $(OUT)/libmoesaic.so
-
-.PHONY: all tune tune-all install docs clean help lint $(LINT) hip-is-gone
+.PHONY: all tune tune-all install clean help hip-is-gone
 
 DEPENDENCIES := $(shell find $(O) -name '*.d' 2>/dev/null)
 -include $(DEPENDENCIES)

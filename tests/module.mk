@@ -7,6 +7,7 @@ TEST_SUPPORT := $(filter-out $(TEST_SRC),$(wildcard tests/*/*.c))
 TESTS        := $(patsubst %.c,$(OUT)/%,$(TEST_SRC))
 TEST_SCRIPTS := $(wildcard tests/*/test_*.sh)
 
+$(call objects,$(TEST_SRC) $(TEST_SUPPORT)): | $(BUILD)/have-test
 $(O)/tests/%.o: FLAGS += $(HIP_FLAGS)
 $(O)/tests/emu/%.o: FLAGS += $(EMU_FLAGS)
 

@@ -1,0 +1,36 @@
+# tools/module.mk: lint, every check also alone.    SPDX-License-Identifier: MIT
+#
+# A source that was tidied and a header that compiled alone leave a stamp in $(O), named like an object: so each gets
+# its room's flags, and only what changed is checked again.
+LINT := format tidy layers headers abi
+lint: $(LINT)
+.PHONY: lint $(LINT)
+
+format layers: $(BUILD)/have-lint
+	$(Q)tools/lint $@
+abi: $(OUT)/libmoesaic.so $(OUT)/emu/libhsa-runtime64.so.1
+	$(Q)tools/lint abi $(OUT) $(HIP_LIBRARY)
+
+LINT_SRC     := $(wildcard $(patsubst %,%/*.c,$(ROOMS)) emu/*/*.c tests/*/*.c examples/*.c bench/*.c)
+LINT_HEADERS := $(wildcard $(patsubst %,%/*.h,$(ROOMS)) emu/*/*.h include/moesaic/*.h tests/*/*.h)
+
+tidy: $(patsubst %.c,$(O)/%.tidy.o,$(LINT_SRC))
+headers: $(patsubst %.h,$(O)/%.alone.o,$(LINT_HEADERS))
+
+# The instructions are looked at as the widest SIMD level has them.
+$(O)/emu/isa/%.tidy.o $(O)/emu/isa/%.alone.o: FLAGS += $(EMU_EXEC_FLAGS) $(EMU_SIMD_avx512) -DEMU_SIMD=avx512
+
+# Clang's own warnings are not asked for: gcc's are in force, as errors here.
+$(O)/%.tidy.o: %.c .clang-tidy $(BUILD)/config.changed | $(BUILD)/have-lint
+	$(call say,TIDY,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)clang-tidy --quiet $< -- $(filter-out $(WARNINGS),$(MOE_CPP) $(MOE_C) $(FLAGS)) -MMD -MF $(@:.o=.d) -MT $@ 2> $(@:.o=.log) || \
+	    { cat $(@:.o=.log); exit 1; }
+	$(Q)$(CC) $(MOE_CPP) $(MOE_C) $(FLAGS) -Werror -fsyntax-only $<
+	$(Q)touch $@
+
+$(O)/%.alone.o: %.h $(BUILD)/config.changed
+	$(call say,ALONE,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)echo '#include "$<"' | $(CC) -MMD -MP -MF $(@:.o=.d) -MT $@ $(MOE_CPP) $(MOE_C) $(FLAGS) -Werror -fsyntax-only -x c -
+	$(Q)touch $@
