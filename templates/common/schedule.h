@@ -46,7 +46,8 @@ template <int TileM> struct ExpertList {
 
     __device__ int tiles_of(int expert) const
     {
-        return (offsets[expert + 1] - offsets[expert] + TileM - 1) / TileM;
+        const unsigned rows = static_cast<unsigned>(offsets[expert + 1] - offsets[expert]);
+        return static_cast<int>((rows + TileM - 1) / TileM);
     }
     __device__ void scan(const int *expert_offsets, int expert_count)
     {
