@@ -3,7 +3,7 @@ cli_MAIN  := $(wildcard cli/main.c)
 cli_START := cli/loader_start.c
 cli_SRC   := $(filter-out $(cli_MAIN) $(cli_START),$(wildcard cli/*.c))
 $(O)/cli/%.o: FLAGS += $(HIP_FLAGS)
-$(O)/cli/loader.o: FLAGS += -DMOESAIC_HIP_LIB='"$(HIP_LIB)"' -DMOESAIC_HIP_IS_PRIVATE=$(if $(filter private,$(HIP_KIND)),1,0)
+$(O)/cli/loader.o $(O)/cli/loader.tidy.o: FLAGS += -DMOESAIC_HIP_LIB='"$(HIP_LIB)"' -DMOESAIC_HIP_IS_PRIVATE=$(if $(filter private,$(HIP_KIND)),1,0)
 
 # Programs that link this find HIP by themselves.  Sanitizers stay with the C library that they were built for.
 LOADER_START := $(if $(filter-out release debug cov,$(MODE)),,$(call objects,$(cli_START)))
