@@ -287,7 +287,7 @@ static void choose_variant(alu *a)
     emu_op *op = a->op;
     uint32_t index = 0, n_scalar_variants = 1;
     if (a->row->variants & EMU_VARIANT_SCALAR) {
-        n_scalar_variants = 1u << a->n_sources;
+        n_scalar_variants = 1u << (a->n_sources - (strchr(a->row->operands, '+') != NULL));
         index = op->scalar_sources;
     }
     if (a->row->variants & EMU_VARIANT_MODIFIER && (op->neg || op->abs || op->modifier))

@@ -13,6 +13,7 @@
     X(control, level)                                                                              \
     X(sop, level)                                                                                  \
     X(vop_int, level)                                                                              \
+    X(vop_wide, level)                                                                             \
     X(vop_float, level)                                                                            \
     X(vop_compare, level)                                                                          \
     X(vop_cross, level)                                                                            \
