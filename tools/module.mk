@@ -22,16 +22,17 @@ headers: $(patsubst %.h,$(O)/%.alone.o,$(LINT_HEADERS))
 $(O)/emu/isa/%.tidy.o $(O)/emu/isa/%.alone.o: FLAGS += $(EMU_EXEC_FLAGS) $(EMU_SIMD_avx512) -DEMU_SIMD=avx512
 
 # Warnings are gcc's, and errors here; assertions are on, since they tell the analyser what holds.
-$(O)/%.tidy.o: %.c .clang-tidy $(BUILD)/config.changed | $(BUILD)/have-lint
+lint_flags = $(MOE_CPP) $(MOE_C) $(FLAGS) -MMD -MP -MF $(@:.o=.d) -MT $@
+tidy_flags = $(filter-out $(WARNINGS),$(lint_flags)) -UNDEBUG $(if $(filter base/status.c,$<),,-include tools/tidy.h)
+$(O)/%.tidy.o: %.c .clang-tidy tools/tidy.h $(BUILD)/config.changed | $(BUILD)/have-lint
 	$(call say,TIDY,$<)
 	$(Q)mkdir -p $(@D)
-	$(Q)clang-tidy --quiet $< -- $(filter-out $(WARNINGS),$(MOE_CPP) $(MOE_C) $(FLAGS)) -UNDEBUG -MMD -MF $(@:.o=.d) -MT $@ 2> $(@:.o=.log) || \
-	    { cat $(@:.o=.log); exit 1; }
-	$(Q)$(CC) $(MOE_CPP) $(MOE_C) $(FLAGS) -UNDEBUG -Werror -fsyntax-only $<
+	$(Q)$(CC) $(lint_flags) -UNDEBUG -Werror -fsyntax-only $<
+	$(Q)clang-tidy --quiet $< -- $(tidy_flags) 2> $(@:.o=.log) || { cat $(@:.o=.log); exit 1; }
 	$(Q)touch $@
 
 $(O)/%.alone.o: %.h $(BUILD)/config.changed
 	$(call say,ALONE,$<)
 	$(Q)mkdir -p $(@D)
-	$(Q)echo '#include "$<"' | $(CC) -MMD -MP -MF $(@:.o=.d) -MT $@ $(MOE_CPP) $(MOE_C) $(FLAGS) -Werror -fsyntax-only -x c -
+	$(Q)echo '#include "$<"' | $(CC) $(lint_flags) -Werror -fsyntax-only -x c -
 	$(Q)touch $@
