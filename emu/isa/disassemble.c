@@ -62,10 +62,10 @@ static void start(void)
     void *library = open_comgr();
     if (!library)
         return;
-    create_function *create =
-        (create_function *)dlsym(library, "amd_comgr_create_disassembly_info");
-    disassemble_function *disassemble =
-        (disassemble_function *)dlsym(library, "amd_comgr_disassemble_instruction");
+    create_function *create;
+    disassemble_function *disassemble;
+    *(void **)&create = dlsym(library, "amd_comgr_create_disassembly_info");
+    *(void **)&disassemble = dlsym(library, "amd_comgr_disassemble_instruction");
     if (create && disassemble &&
         create("amdgcn-amd-amdhsa--gfx942", read_memory, take_text, take_target, &comgr.info) ==
             AMD_COMGR_STATUS_SUCCESS)
