@@ -36,8 +36,8 @@ typedef struct moesaic_sim_options {
     moesaic_sim_mfma mfma;
     moesaic_sim_order order;
     uint64_t seed;
-    uint32_t host_threads;   /* 0: all cores */
-    double wall_limit_s;     /* a dispatch that runs longer ends as a time-out; 0: none */
+    uint32_t host_threads; /* 0: all cores */
+    double wall_limit_s;   /* a dispatch that runs longer ends as a time-out; 0: none */
 } moesaic_sim_options;
 
 typedef enum moesaic_sim_status {
@@ -54,21 +54,24 @@ typedef struct moesaic_sim_result {
     moesaic_sim_status status;
     uint64_t time_ns; /* modelled; 0 in exact mode */
     uint64_t workgroups, waves;
-    uint64_t wave_instructions, mfma_instructions, valu_instructions, lds_instructions, vmem_instructions;
+    uint64_t wave_instructions, mfma_instructions, valu_instructions, lds_instructions,
+        vmem_instructions;
     uint64_t hbm_read_bytes, hbm_write_bytes, l2_fill_bytes, lds_conflict_cycles;
     uint32_t waves_per_simd; /* occupancy */
-    char limiter[32];        /* the term of the model that set the time: mfma, valu, lds, hbm, latency, ... */
-    char text[512];          /* for a status other than OK: kernel, mnemonic, address */
+    char limiter
+        [32]; /* the term of the model that set the time: mfma, valu, lds, hbm, latency, ... */
+    char text[512]; /* for a status other than OK: kernel, mnemonic, address */
 } moesaic_sim_result;
 
 typedef struct moesaic_sim_api {
     uint32_t abi;              /* MOESAIC_SIM_ABI */
     const char *model_version; /* "0" ... */
     bool calibrated;
-    bool (*set_options)(const moesaic_sim_options *options); /* false: a value is out of range, nothing changed */
-    void (*get_options)(moesaic_sim_options *options);       /* size_bytes set by the caller */
-    void (*last_result)(moesaic_sim_result *result);         /* size_bytes set by the caller */
-    uint64_t (*dispatch_count)(void);                        /* dispatches finished since start */
+    bool (*set_options)(
+        const moesaic_sim_options *options); /* false: a value is out of range, nothing changed */
+    void (*get_options)(moesaic_sim_options *options); /* size_bytes set by the caller */
+    void (*last_result)(moesaic_sim_result *result);   /* size_bytes set by the caller */
+    uint64_t (*dispatch_count)(void);                  /* dispatches finished since start */
 } moesaic_sim_api;
 
 extern const moesaic_sim_api moesaic_sim;
