@@ -8,6 +8,8 @@
  */
 #include "emu/isa/decode_memory.h"
 
+#include "emu/isa/text.h"
+
 #include <string.h>
 
 bool emu_encode_no_value(emu_decoder *decoder, const emu_text *text, const emu_row *row, emu_op *op)
@@ -274,6 +276,7 @@ static void mfma_constant(emu_decoder *decoder, const emu_operand *c, bool is_f6
     op->scalar_sources |= 4;
 }
 
+/* imm: blgp; imm2: cbsz and, from bit 4, abid; neg is printed for f64 only, where it takes the bits of blgp. */
 bool emu_encode_mfma(emu_decoder *decoder, const emu_text *text, const emu_row *row, emu_op *op)
 {
     const emu_operand *o = text->operand;
@@ -289,9 +292,9 @@ bool emu_encode_mfma(emu_decoder *decoder, const emu_text *text, const emu_row *
         return refuse(decoder, text);
     else
         mfma_constant(decoder, &o[3], row->element_bytes == 8, op);
-    if (offset_of(text, "cbsz") || offset_of(text, "abid") || offset_of(text, "blgp") ||
-        emu_modifier_flag(text, "neg"))
-        return emu_decode_fail(decoder, text, "broadcast and negation of matrix operands");
+    op->imm = offset_of(text, "blgp");
+    op->imm2 = offset_of(text, "cbsz") | offset_of(text, "abid") << 4;
+    op->neg = (uint8_t)emu_modifier_bits(text, "neg", 0);
     op->exec = row->exec[emu_decoder_mfma(decoder) == MOESAIC_SIM_MFMA_SILICON ? 1 : 0];
     return true;
 }
