@@ -327,19 +327,12 @@ HANDLER(omod)
 
 #define INTERNAL(name)                                                                             \
     {.mnemonic = "." #name, .encode = emu_encode_none, .exec = (const emu_exec[]){name}, .unit = EMU_UNIT_NONE},
-#define PLAIN(name, pattern)                                                                       \
-    {.mnemonic = #name,                                                                            \
-     .encode = emu_encode_alu,                                                                     \
-     .exec = (const emu_exec[]){name},                                                             \
-     .unit = EMU_UNIT_VALU,                                                                        \
-     .cycles = 4,                                                                                  \
-     .operands = pattern},
 static const emu_row rows[] = {
-    PLAIN(v_readfirstlane_b32, "s=i")
-    PLAIN(v_readlane_b32, "s=ic")
-    PLAIN(v_writelane_b32, "D=cc")
-    PLAIN(v_swap_b32, "D=i")
-    PLAIN(v_pk_mov_b32, "P=yy")
+    PLAIN_ROW(v_readfirstlane_b32, "s=i", 4)
+    PLAIN_ROW(v_readlane_b32, "s=ic", 4)
+    PLAIN_ROW(v_writelane_b32, "D=cc", 4)
+    PLAIN_ROW(v_swap_b32, "D=i", 4)
+    PLAIN_ROW(v_pk_mov_b32, "P=yy", 4)
     VALU_ROW(v_cndmask_b32, "D=iim", 4, EMU_VARIANT_SCALAR)
     VALU_ROW(v_mbcnt_lo_u32_b32, "D=ii", 4, EMU_VARIANT_SCALAR)
     VALU_ROW(v_mbcnt_hi_u32_b32, "D=ii", 4, EMU_VARIANT_SCALAR)

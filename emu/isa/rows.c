@@ -15,6 +15,8 @@
     X(vop_int, level)                                                                              \
     X(vop_wide, level)                                                                             \
     X(vop_float, level)                                                                            \
+    X(vop_convert, level)                                                                          \
+    X(vop_divide, level)                                                                           \
     X(vop_compare, level)                                                                          \
     X(vop_cross, level)                                                                            \
     X(smem, level)                                                                                 \

@@ -485,6 +485,15 @@ LANE_INLINE const emu_op *run64(emu_wave *w, const emu_op *op, uint32_t scalar, 
      .variants = has,                                                                              \
      .operands = pattern},
 
+/* A row whose only handler has the mnemonic's name. */
+#define PLAIN_ROW(name, pattern, n)                                                                \
+    {.mnemonic = #name,                                                                            \
+     .encode = emu_encode_alu,                                                                     \
+     .exec = (const emu_exec[]){name},                                                             \
+     .unit = EMU_UNIT_VALU,                                                                        \
+     .cycles = n,                                                                                  \
+     .operands = pattern},
+
 /* Everything that EMU_LEVEL(emu_table_x) needs once rows[] is there. */
 #define DEFINE_TABLE(name)                                                                         \
     extern const emu_table EMU_LEVEL(name);                                                        \

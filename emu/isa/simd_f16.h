@@ -42,4 +42,17 @@ LANE_INLINE u32x16 f16_of_f32(f32x16 x)
 #endif
 }
 
+/* Round towards zero; too large numbers become the largest. */
+LANE_INLINE u32x16 f16_of_f32_truncated(f32x16 x)
+{
+    u32x16 bits = (u32x16)x, sign = bits >> 16 & 0x8000, magnitude = bits & 0x7fffffff;
+    u32x16 normal = (magnitude - (112u << 23)) >> 13;
+    f32x16 steps = (f32x16)SELECT(magnitude < (113u << 23), magnitude, (u32x16){0}) * 0x1p24f;
+    u32x16 denormal = (u32x16)__builtin_convertvector(steps, i32x16);
+    u32x16 r = SELECT(magnitude < (113u << 23), denormal, normal);
+    r = SELECT(magnitude >= (143u << 23), splat32(0x7bff), r);
+    r = SELECT(magnitude == 0x7f800000, splat32(0x7c00), r);
+    return SELECT(magnitude > 0x7f800000, 0x7e00 | (magnitude >> 13 & 0x3ff), r) | sign;
+}
+
 #endif

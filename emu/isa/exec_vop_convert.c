@@ -1,0 +1,257 @@
+/* emu/isa/exec_vop_convert.c: conversions between integers, f16, f32, f64 and 8-bit floats, rows of vop_convert.def.
+ *
+ * To integers: towards zero, saturating, NaN to 0.  The 8-bit floats are CDNA3's (FNUZ): no infinity, no -0, 0x80 is NaN.
+ * Tested by tests/emu/test_isa_convert.c.                          SPDX-License-Identifier: MIT
+ */
+#include "emu/isa/simd_f16.h"
+
+LANE_INLINE f32x16 f(u32x16 x)
+{
+    return (f32x16)x;
+}
+
+LANE_INLINE u32x16 words(f32x16 x)
+{
+    return (u32x16)x;
+}
+
+LANE_INLINE u64x8 bits(f64x8 x)
+{
+    return (u64x8)x;
+}
+
+LANE_INLINE u32x16 pack(u32x16 low, u32x16 high)
+{
+    return (low & 0xffff) | high << 16;
+}
+
+/* --- to integers --- */
+
+LANE_INLINE u32x16 to_i32(f32x16 x)
+{
+    i32x16 inside = (x < 0x1p31f) & (x > -0x1p31f);
+    u32x16 r = (u32x16)__builtin_convertvector(SELECT(inside, x, splat_f32(0)), i32x16);
+    r = SELECT(x >= 0x1p31f, splat32(0x7fffffff), r);
+    return SELECT(x <= -0x1p31f, splat32(0x80000000), r);
+}
+
+LANE_INLINE u32x16 to_u32(f32x16 x)
+{
+    i32x16 is_high = x >= 0x1p31f, inside = (x > 0) & (x < 0x1p32f);
+    f32x16 low = SELECT(is_high, x - 0x1p31f, x);
+    u32x16 r = (u32x16)__builtin_convertvector(SELECT(inside, low, splat_f32(0)), i32x16);
+    r ^= (u32x16)is_high & 0x80000000;
+    return SELECT(x >= 0x1p32f, splat32(0xffffffff), r);
+}
+
+/* Limits are exact in f32 and within i32. */
+LANE_INLINE u32x16 to_integer(f32x16 x, float least, float most)
+{
+    x = SELECT(x == x, x, splat_f32(0));
+    x = SELECT(x > least, x, splat_f32(least));
+    x = SELECT(x < most, x, splat_f32(most));
+    return (u32x16)__builtin_convertvector(x, i32x16);
+}
+
+LANE_INLINE u32x16 to_u8(f32x16 x)
+{
+    return to_integer(rint32(x), 0, 255);
+}
+
+LANE_INLINE u32x16 to_snorm16(f32x16 x)
+{
+    return to_integer(rint32(x * 32767), -32767, 32767);
+}
+
+LANE_INLINE u32x16 to_unorm16(f32x16 x)
+{
+    return to_integer(rint32(x * 65535), 0, 65535);
+}
+
+/* As 64-bit integers, of which the caller keeps the low word. */
+LANE_INLINE u64x8 to_range64(f64x8 x, double least, double most)
+{
+    x = SELECT(x == x, x, splat_f64(0));
+    x = SELECT(x > least, x, splat_f64(least));
+    x = SELECT(x < most, x, splat_f64(most));
+    return (u64x8)__builtin_convertvector(x, i64x8);
+}
+
+LANE_INLINE u32x16 byte_to_f32(u32x16 x)
+{
+    return (u32x16)__builtin_convertvector((i32x16)(x & 255), f32x16);
+}
+
+LANE_INLINE u32x16 insert_byte(u32x16 into, u32x16 place, u32x16 byte)
+{
+    u32x16 shift = (place & 3) * 8;
+    return (into & ~(splat32(255) << shift)) | byte << shift;
+}
+
+LANE_INLINE u64x8 f64_of_f32(u64x8 x)
+{
+    f32x8 narrow_x = (f32x8)narrow(x);
+    return (u64x8)__builtin_convertvector(narrow_x, f64x8);
+}
+
+/* --- 8-bit floats --- */
+
+/* Where a format differs from f32: mantissa bits, bias of the exponent. */
+enum { FP8_MANTISSA = 3, FP8_BIAS = 8, BF8_MANTISSA = 2, BF8_BIAS = 16 };
+
+/* 2^n as a constant. */
+#define POWER_OF_TWO(n) \
+    ((union {                                                                                      \
+         uint32_t u;                                                                               \
+         float f;                                                                                  \
+     }){.u = (uint32_t)((n) + 127) << 23}                                                          \
+         .f)
+
+LANE_INLINE f32x16 f32_of_small(u32x16 x, int mantissa, int bias)
+{
+    f32x16 magnitude = (f32x16)((x & 0x7f) << (23 - mantissa)) * POWER_OF_TWO(127 - bias);
+    u32x16 r = (u32x16)magnitude | (x & 0x80) << 24;
+    return (f32x16)SELECT((x & 0xff) == 0x80, splat32(0x7fc00000), r);
+}
+
+LANE_INLINE f32x16 f32_of_fp8(u32x16 x)
+{
+    return f32_of_small(x, FP8_MANTISSA, FP8_BIAS);
+}
+
+LANE_INLINE f32x16 f32_of_bf8(u32x16 x)
+{
+    return f32_of_small(x, BF8_MANTISSA, BF8_BIAS);
+}
+
+/* The code of |x| given: out of range is NaN or the largest number, and so on. */
+LANE_INLINE u32x16 finish_small(f32x16 x, u32x16 code, bool saturate)
+{
+    u32x16 magnitude = (u32x16)x & 0x7fffffff, sign = (u32x16)x >> 24 & 0x80;
+    i32x16 is_special = magnitude >= 0x7f800000, too_large = magnitude >= (200u << 23);
+    i32x16 overflow = (code > 0x7f) | too_large;
+    u32x16 limit = splat32(0x80);
+    if (saturate)
+        limit = 0x7f | sign;
+    u32x16 r = SELECT(code == 0, code, code | sign);
+    r = SELECT(overflow, limit, r);
+    return SELECT(is_special, splat32(0x80), r);
+}
+
+/* Numbers below the least normal one are multiples of a step, 2^(1 - bias - mantissa). */
+LANE_INLINE f32x16 small_steps(u32x16 magnitude, int mantissa, int bias)
+{
+    u32x16 least_normal = splat32((uint32_t)(128 - bias) << 23);
+    f32x16 tiny = (f32x16)SELECT(magnitude < least_normal, magnitude, (u32x16){0});
+    return tiny * POWER_OF_TWO(bias + mantissa - 1);
+}
+
+LANE_INLINE u32x16 small_of_f32(f32x16 x, int mantissa, int bias, bool saturate)
+{
+    int shift = 23 - mantissa;
+    u32x16 magnitude = (u32x16)x & 0x7fffffff, odd = magnitude >> shift & 1;
+    u32x16 normal = (magnitude - ((uint32_t)(127 - bias) << 23) + ((1u << (shift - 1)) - 1) + odd) >> shift;
+    f32x16 steps = rint32(small_steps(magnitude, mantissa, bias));
+    u32x16 denormal = (u32x16)__builtin_convertvector(steps, i32x16);
+    return finish_small(x, SELECT(magnitude < (uint32_t)(128 - bias) << 23, denormal, normal), saturate);
+}
+
+/* Stochastic rounding: a random number below the last place is added, the rest cut off. */
+LANE_INLINE u32x16 small_of_f32_random(f32x16 x, u32x16 seed, int mantissa, int bias, bool saturate)
+{
+    int shift = 23 - mantissa;
+    u32x16 magnitude = (u32x16)x & 0x7fffffff, random = seed >> (32 - shift);
+    u32x16 normal = (magnitude - ((uint32_t)(127 - bias) << 23) + random) >> shift;
+    f32x16 steps = small_steps(magnitude, mantissa, bias) * POWER_OF_TWO(shift);
+    u32x16 denormal = ((u32x16)__builtin_convertvector(steps, i32x16) + random) >> shift;
+    return finish_small(x, SELECT(magnitude < (uint32_t)(128 - bias) << 23, denormal, normal), saturate);
+}
+
+LANE_INLINE u32x16 fp8_of_f32(f32x16 x, bool saturate)
+{
+    return small_of_f32(x, FP8_MANTISSA, FP8_BIAS, saturate);
+}
+
+LANE_INLINE u32x16 bf8_of_f32(f32x16 x, bool saturate)
+{
+    return small_of_f32(x, BF8_MANTISSA, BF8_BIAS, saturate);
+}
+
+LANE_INLINE u32x16 fp8_of_f32_random(f32x16 x, u32x16 seed, bool saturate)
+{
+    return small_of_f32_random(x, seed, FP8_MANTISSA, FP8_BIAS, saturate);
+}
+
+LANE_INLINE u32x16 bf8_of_f32_random(f32x16 x, u32x16 seed, bool saturate)
+{
+    return small_of_f32_random(x, seed, BF8_MANTISSA, BF8_BIAS, saturate);
+}
+
+/* Two bytes to two registers. */
+LANE_INLINE const emu_op *run_unpack(emu_wave *w, const emu_op *op, f32x16 g(u32x16))
+{
+    uint64_t exec = emu_exec_mask(w);
+    lane_source s = source_at(w, op->a, false);
+    EACH_CHUNK(i, 4)
+    {
+        u32x16 a = load32(s, i);
+        store32(w->vgprs + op->d, i, exec, words(g(a)));
+        store32(w->vgprs + op->d + EMU_VGPR_STRIDE, i, exec, words(g(a >> 8)));
+    }
+    EMU_NEXT;
+}
+
+HANDLER(v_cvt_pk_f32_fp8) { return run_unpack(w, op, f32_of_fp8); }
+HANDLER(v_cvt_pk_f32_bf8) { return run_unpack(w, op, f32_of_bf8); }
+
+/* --- handlers --- */
+
+typedef u32x16 lanes_to_8(u32x16 a, u32x16 b, bool saturate);
+
+enum { MODE_FP16_OVFL = 1 << 23 };
+
+LANE_INLINE const emu_op *run_to_8(emu_wave *w, const emu_op *op, uint32_t scalar, lanes_to_8 *g)
+{
+    lane_source a = source_at(w, op->a, scalar & 1), b = source_at(w, op->b, scalar & 2);
+    uint64_t exec = emu_exec_mask(w);
+    bool saturate = w->mode & MODE_FP16_OVFL;
+    for (uint32_t i = 0; i < 4; i++)
+        store32(w->vgprs + op->d, i, exec, g(load32(a, i), load32(b, i), saturate));
+    EMU_NEXT;
+}
+
+#define C(name, operands, value)                                                                   \
+    LANE_INLINE u32x16 name##_of(u32x16 a, u32x16 b, u32x16 c)                                     \
+    {                                                                                              \
+        (void)a, (void)b, (void)c;                                                                 \
+        return value;                                                                              \
+    }                                                                                              \
+    VARIANTS(0, name, run32, name##_of)
+#define C64(name, operands, value)                                                                 \
+    LANE_INLINE u64x8 name##_of(u64x8 a, u64x8 b, u64x8 c)                                         \
+    {                                                                                              \
+        (void)b, (void)c;                                                                          \
+        return value;                                                                              \
+    }                                                                                              \
+    VARIANTS(0, name, run64, operands, name##_of)
+#define C8(name, operands, value)                                                                  \
+    LANE_INLINE u32x16 name##_of(u32x16 a, u32x16 b, bool saturate) { return value; }              \
+    VARIANTS(0, name, run_to_8, name##_of)
+#include "emu/isa/vop_convert.def"
+#undef C
+#undef C64
+#undef C8
+
+/* LLVM SISchedule.td: quarter rate. */
+enum { CONVERT_CYCLES = 16 };
+
+#define C(name, operands, value) VALU_ROW(name, operands, CONVERT_CYCLES, 0)
+#define C64                      C
+#define C8                       C
+static const emu_row rows[] = {
+#include "emu/isa/vop_convert.def"
+    PLAIN_ROW(v_cvt_pk_f32_fp8, "P=i", CONVERT_CYCLES)
+    PLAIN_ROW(v_cvt_pk_f32_bf8, "P=i", CONVERT_CYCLES)
+};
+
+DEFINE_TABLE(emu_table_vop_convert);
