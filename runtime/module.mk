@@ -1,9 +1,14 @@
 # runtime/module.mk: libmoesaic, shared and static.    SPDX-License-Identifier: MIT
+# Layers of databases lie in SYSCONFDIR/moesaic and LIBDIR/moesaic.
 # It exports moesaic_* only, and takes the HIP that the process has: no NEEDED entry for it.
-runtime_SRC := $(wildcard runtime/*.c)
-$(O)/runtime/%.o: FLAGS += $(HIP_FLAGS)
+SYSCONFDIR ?= $(if $(filter /usr,$(PREFIX)),/etc,$(PREFIX)/etc)
+LIBDIR     ?= $(PREFIX)/lib
 
-LIBMOESAIC_ROOMS   := runtime device db base
+runtime_SRC := $(wildcard runtime/*.c)
+$(O)/runtime/%.o: FLAGS += $(HIP_FLAGS) -DMOESAIC_SYSCONF_FOLDER='"$(SYSCONFDIR)/moesaic"' \
+    -DMOESAIC_LIB_FOLDER='"$(LIBDIR)/moesaic"'
+
+LIBMOESAIC_ROOMS   := runtime gen device db base
 LIBMOESAIC_OBJECTS := $(foreach room,$(LIBMOESAIC_ROOMS),$(call objects,$($(room)_SRC)))
 
 $(OUT)/libmoesaic.so: $(LIBMOESAIC_OBJECTS) runtime/exports.map
