@@ -12,7 +12,7 @@ EMU_SIMD_avx512 := -march=x86-64-v4 -mavx512bf16 -mavx512vbmi2 -mprefer-vector-w
 
 # Handlers continue by tail calls, so they are optimised in every mode; GNU vectors need gnu17.
 EMU_EXEC_FLAGS := -std=gnu17 -O3 -ffp-contract=off -foptimize-sibling-calls -fno-strict-aliasing -fno-semantic-interposition -Wno-pedantic -Wno-psabi
-EMU_FLAGS := -std=gnu17 -DAMD_INTERNAL_BUILD -DHSA_EXPORT -isystem $(HIP_INCLUDE)
+EMU_FLAGS := -std=gnu17 -DAMD_INTERNAL_BUILD -DHSA_EXPORT -DHSA_EXPORT_IMAGES -isystem $(HIP_INCLUDE)
 $(O)/emu/%.o: FLAGS += $(EMU_FLAGS)
 
 define emu_level

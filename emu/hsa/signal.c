@@ -184,7 +184,8 @@ hsa_status_t hsa_signal_destroy(hsa_signal_t signal)
     return HSA_STATUS_SUCCESS;
 }
 
-hsa_status_t hsa_amd_signal_value_pointer(hsa_signal_t signal, volatile hsa_signal_value_t **out)
+__attribute__((visibility("default"))) hsa_status_t
+hsa_amd_signal_value_pointer(hsa_signal_t signal, volatile hsa_signal_value_t **out)
 {
     EMU_REQUIRE_OPEN();
     if (!out)

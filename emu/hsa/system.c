@@ -277,7 +277,8 @@ hsa_status_t hsa_amd_coherency_get_type(hsa_agent_t agent, hsa_amd_coherency_typ
     return emu_agent_of(agent) ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_INVALID_AGENT;
 }
 
-hsa_status_t hsa_amd_enable_logging(uint8_t *flags, void *file)
+__attribute__((visibility("default"))) hsa_status_t
+hsa_amd_enable_logging(uint8_t *flags, void *file)
 {
     EMU_REQUIRE_OPEN();
     (void)flags;
