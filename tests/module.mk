@@ -1,11 +1,14 @@
 # tests/module.mk: one program per tests/<room>/test_*.c, run by tools/run-tests.    SPDX-License-Identifier: MIT
 #
 # Other C files of a room's folder are helpers that are linked into each of its tests.  tests/emu sees the emulator
-# and base, tests/api only the public library, everybody else all the rooms.
+# and base, tests/api only the public library, everybody else all the rooms.  tests/programs holds no tests, but
+# other people's programs.
 TEST_SRC     := $(wildcard tests/*/test_*.c)
-TEST_SUPPORT := $(filter-out $(TEST_SRC),$(wildcard tests/*/*.c))
+PROGRAM_SRC  := $(wildcard tests/programs/*.c)
+TEST_SUPPORT := $(filter-out $(TEST_SRC) $(PROGRAM_SRC),$(wildcard tests/*/*.c))
 TESTS        := $(patsubst %.c,$(OUT)/%,$(TEST_SRC))
 TEST_SCRIPTS := $(wildcard tests/*/test_*.sh)
+PROGRAMS     := $(patsubst %.c,$(OUT)/%,$(PROGRAM_SRC))
 
 $(call objects,$(TEST_SRC) $(TEST_SUPPORT)): | $(BUILD)/have-test
 $(O)/tests/%.o: FLAGS += $(HIP_FLAGS)
@@ -24,10 +27,15 @@ $(OUT)/tests/$(1)/%: $(O)/tests/$(1)/%.o $(call test_helpers,$(1)) $(call test_r
 endef
 $(foreach room,$(sort $(patsubst tests/%/,%,$(dir $(TEST_SRC)))),$(eval $(call test_rule,$(room))))
 
+# HIP programs that know nothing of us.
+$(PROGRAMS): $(OUT)/%: $(O)/%.o
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D) && $(LINK) -o $@ $< $(LIBS_HIP)
+
 run_tests = $(Q)OUT=$(OUT) MODE=$(MODE) tools/run-tests
-test: all $(TESTS)
+test: all $(TESTS) $(PROGRAMS)
 	$(run_tests) $(TESTS) $(TEST_SCRIPTS)
-test-quick: all $(TESTS)
+test-quick: all $(TESTS) $(PROGRAMS)
 	$(run_tests) --quick $(TESTS) $(TEST_SCRIPTS)
 test-built: $(TESTS)
 	$(run_tests) $(TESTS)
