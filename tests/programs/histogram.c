@@ -1,5 +1,5 @@
 /* tests/programs/histogram.c: counts bytes with atomics in LDS, then in memory.    SPDX-License-Identifier: MIT */
-#include "program.h"
+#include "tests/programs/program.h"
 
 static const char source[] =
     "extern \"C\" __global__ void histogram(const unsigned char *x, unsigned *counts, int n)\n"

@@ -1,5 +1,5 @@
 /* tests/programs/reduce.c: sums per block, through shuffles, LDS and a barrier.    SPDX-License-Identifier: MIT */
-#include "program.h"
+#include "tests/programs/program.h"
 
 static const char source[] =
     "extern \"C\" __global__ void reduce(const unsigned *x, unsigned *sums, int n)\n"

@@ -1,5 +1,5 @@
 /* tests/programs/transpose.c: transposes a matrix tile by tile through LDS.    SPDX-License-Identifier: MIT */
-#include "program.h"
+#include "tests/programs/program.h"
 
 static const char source[] =
     "enum { TILE = 32, STEP = 8 };\n"

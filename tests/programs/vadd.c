@@ -1,5 +1,5 @@
 /* tests/programs/vadd.c: adds two vectors on the device.    SPDX-License-Identifier: MIT */
-#include "program.h"
+#include "tests/programs/program.h"
 
 static const char source[] =
     "extern \"C\" __global__ void vadd(const float *a, const float *b, float *c, int n)\n"
