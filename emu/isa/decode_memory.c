@@ -276,6 +276,21 @@ static void mfma_constant(emu_decoder *decoder, const emu_operand *c, bool is_f6
     op->scalar_sources |= 4;
 }
 
+static bool share_registers(const emu_operand *x, const emu_operand *y)
+{
+    return x->index < y->index + y->n && y->index < x->index + x->n;
+}
+
+static int mfma_handler(const emu_decoder *decoder, const emu_text *text, const emu_op *op)
+{
+    const emu_operand *o = text->operand;
+    if (emu_decoder_mfma(decoder) == MOESAIC_SIM_MFMA_SILICON)
+        return EMU_MFMA_SILICON;
+    bool apart = !share_registers(&o[0], &o[1]) && !share_registers(&o[0], &o[2]);
+    bool over_c = op->scalar_sources & 4 || op->c == op->d;
+    return apart && over_c && !op->imm && !op->imm2 ? EMU_MFMA_IN_PLACE : EMU_MFMA_FAST;
+}
+
 /* imm: blgp; imm2: cbsz and, from bit 4, abid; neg is printed for f64 only, where it takes the bits of blgp. */
 bool emu_encode_mfma(emu_decoder *decoder, const emu_text *text, const emu_row *row, emu_op *op)
 {
@@ -295,6 +310,6 @@ bool emu_encode_mfma(emu_decoder *decoder, const emu_text *text, const emu_row *
     op->imm = offset_of(text, "blgp");
     op->imm2 = offset_of(text, "cbsz") | offset_of(text, "abid") << 4;
     op->neg = (uint8_t)emu_modifier_bits(text, "neg", 0);
-    op->exec = row->exec[emu_decoder_mfma(decoder) == MOESAIC_SIM_MFMA_SILICON ? 1 : 0];
+    op->exec = row->exec[mfma_handler(decoder, text, op)];
     return true;
 }

@@ -13,6 +13,12 @@
 
 /* Which of a row's handlers an encoder picks. */
 enum { EMU_GLOBAL_VADDR, EMU_GLOBAL_SADDR, EMU_N_GLOBAL };
+enum {
+    EMU_MFMA_FAST,
+    EMU_MFMA_SILICON,
+    EMU_MFMA_IN_PLACE, /* fast; C is a constant or in D's place, D apart from A and B, no lanes exchanged */
+    EMU_N_MFMA,
+};
 
 /* Rows of vector memory: handlers, element of simd_memory.h or width of the atomic in bits.  Clocks are those of the
  * address unit (16 lanes a clock) or of the first-level cache (128 bytes a clock), whichever is more. */

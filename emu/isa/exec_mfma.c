@@ -5,7 +5,9 @@
  * Tested by tests/emu/test_isa_mfma.c.                          SPDX-License-Identifier: MIT
  */
 #include "emu/isa/decode_memory.h"
+#include "emu/isa/exec_mfma_run.h"
 #include "emu/isa/mfma_fast.h"
+#include "emu/isa/mfma_planes.h"
 #include "emu/isa/mfma_silicon.h"
 
 /* Do the fast kernels take this type's registers as planes? */
@@ -105,12 +107,14 @@ static const emu_op *f64_4x4x4_4b_f64(emu_wave *w, const emu_op *op)
     return product_f64(w, op, 4, 4);
 }
 
-static const emu_exec f64_16x16x4_f64_exec[] = {f64_16x16x4_f64, f64_16x16x4_f64};
-static const emu_exec f64_4x4x4_4b_f64_exec[] = {f64_4x4x4_4b_f64, f64_4x4x4_4b_f64};
+#define HANDLERS(name, fast, silicon, in_place)                                                    \
+    static const emu_exec name##_exec[EMU_N_MFMA] = {fast, silicon, in_place};
+HANDLERS(f64_16x16x4_f64, f64_16x16x4_f64, f64_16x16x4_f64, f64_16x16x4_f64)
+HANDLERS(f64_4x4x4_4b_f64, f64_4x4x4_4b_f64, f64_4x4x4_4b_f64, f64_4x4x4_4b_f64)
 
 /* --- tables --- */
 
-#define MFMA(name, ta, tb, m, k, blocks, passes)                                                   \
+#define NUMERICS(name, ta, tb, m, k, blocks)                                                       \
     static const emu_op *name##_fast(emu_wave *w, const emu_op *op)                                \
     {                                                                                              \
         return fast(w, op, ta, tb, (mfma_shape){m, k, blocks});                                    \
@@ -120,8 +124,15 @@ static const emu_exec f64_4x4x4_4b_f64_exec[] = {f64_4x4x4_4b_f64, f64_4x4x4_4b_
         if (ta == F32 || ta == I8) /* both numerics are the same */                                \
             return name##_fast(w, op);                                                             \
         return silicon(w, op, ta, tb, (mfma_shape){m, k, blocks});                                 \
-    }                                                                                              \
-    static const emu_exec name##_exec[] = {name##_fast, name##_silicon};
+    }
+#define MFMA(name, ta, tb, m, k, blocks, passes)                                                   \
+    NUMERICS(name, ta, tb, m, k, blocks)                                                           \
+    HANDLERS(name, name##_fast, name##_silicon, name##_fast)
+#if MULTIPLIES_BF16_PAIRS
+#define MFMA_RUN(name, ta, tb, m, k, blocks, passes)                                               \
+    NUMERICS(name, ta, tb, m, k, blocks)                                                           \
+    HANDLERS(name, name##_fast, name##_silicon, EMU_LEVEL(emu_run_##name))
+#endif
 #include "emu/isa/mfma.def"
 #undef MFMA
 

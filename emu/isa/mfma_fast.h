@@ -13,13 +13,15 @@
 enum { FAST_ROWS = 8 };
 
 #ifdef __AVX512BF16__
-enum { MULTIPLIES_BF16_PAIRS = 1 };
+#define MULTIPLIES_BF16_PAIRS 1
+enum { FAST_UNROLL_K = 8 };
 LANE_INLINE chunk_u32 multiply_add_pairs(chunk_u32 sum, chunk_u32 a, chunk_u32 b)
 {
     return (chunk_u32)_mm512_dpbf16_ps((__m512)sum, (__m512bh)a, (__m512bh)b);
 }
 #else
-enum { MULTIPLIES_BF16_PAIRS = 0 };
+#define MULTIPLIES_BF16_PAIRS 0
+enum { FAST_UNROLL_K = 1 };
 LANE_INLINE chunk_u32 multiply_add_pairs(chunk_u32 sum, chunk_u32 a, chunk_u32 b)
 {
     (void)a, (void)b;
@@ -53,34 +55,58 @@ LANE_INLINE chunk_u32 multiply_add(mfma_type t, bool pairs, chunk_u32 sum, chunk
     return multiply_add_f32(t, sum, a, b);
 }
 
-/* Rows i .. i + 7 of block b; s.k counts steps, of which a lane holds per_lane. */
-LANE_INLINE void fast_rows(mfma_type t, mfma_shape s, uint32_t per_lane, const mfma_operands *o, uint32_t b,
-                           uint32_t i)
+/* --- eight rows of the result in host registers: i is a multiple of 8, so offsets of i and of r add up --- */
+
+enum { FAST_MAX_PIECES = 2 };
+typedef chunk_u32 fast_sums[FAST_ROWS][FAST_MAX_PIECES];
+
+/* From registers, or a constant everywhere when c is NULL. */
+LANE_INLINE void fast_start(mfma_shape s, const uint8_t *c, uint32_t constant, uint32_t b, uint32_t i,
+                            fast_sums sum)
 {
-    enum { MAX_PIECES = 2 };
-    uint32_t pieces = s.m / CHUNK_LANES;
-    chunk_u32 sum[FAST_ROWS][MAX_PIECES];
+    if (c)
+        c += row_offset(s, b, i);
 #pragma GCC unroll 8
     for (uint32_t r = 0; r < FAST_ROWS; r++)
 #pragma GCC unroll 2
-        for (uint32_t p = 0; p < pieces; p++)
-            sum[r][p] = o->c ? *chunk_of(o->c + row_offset(s, b, i + r) + 64 * p, 0) : chunk_splat(o->constant);
-#pragma GCC unroll 1
+        for (uint32_t p = 0; p < s.m / CHUNK_LANES; p++)
+            sum[r][p] = c ? *chunk_of(c + row_offset(s, 0, r) + 64 * p, 0) : chunk_splat(constant);
+}
+
+LANE_INLINE void fast_finish(mfma_shape s, uint8_t *d, uint32_t b, uint32_t i, fast_sums sum)
+{
+    d += row_offset(s, b, i);
+#pragma GCC unroll 8
+    for (uint32_t r = 0; r < FAST_ROWS; r++)
+#pragma GCC unroll 2
+        for (uint32_t p = 0; p < s.m / CHUNK_LANES; p++)
+            *chunk_of(d + row_offset(s, 0, r) + 64 * p, 0) = sum[r][p];
+}
+
+/* s.k counts steps, of which a lane holds per_lane. */
+LANE_INLINE void fast_accumulate(mfma_type t, mfma_shape s, uint32_t per_lane, const uint8_t *a,
+                                 const uint8_t *b, uint32_t block, uint32_t i, fast_sums sum)
+{
+#pragma GCC unroll FAST_UNROLL_K
     for (uint32_t k = 0; k < s.k; k++) {
-        const uint8_t *a = o->a + element_offset(s, per_lane, b, i, k);
-        const uint8_t *row = o->b + element_offset(s, per_lane, b, 0, k);
+        const uint32_t *left = (const uint32_t *)(a + element_offset(s, per_lane, block, i, k));
+        const uint8_t *row = b + element_offset(s, per_lane, block, 0, k);
 #pragma GCC unroll 8
         for (uint32_t r = 0; r < FAST_ROWS; r++)
 #pragma GCC unroll 2
-            for (uint32_t p = 0; p < pieces; p++)
+            for (uint32_t p = 0; p < s.m / CHUNK_LANES; p++)
                 sum[r][p] = multiply_add(t, t == BF16 && MULTIPLIES_BF16_PAIRS, sum[r][p],
-                                         chunk_splat(((const uint32_t *)a)[r]), *chunk_of(row + 64 * p, 0));
+                                         chunk_splat(left[r]), *chunk_of(row + 64 * p, 0));
     }
-#pragma GCC unroll 8
-    for (uint32_t r = 0; r < FAST_ROWS; r++)
-#pragma GCC unroll 2
-        for (uint32_t p = 0; p < pieces; p++)
-            *chunk_of(o->d + row_offset(s, b, i + r) + 64 * p, 0) = sum[r][p];
+}
+
+LANE_INLINE void fast_rows(mfma_type t, mfma_shape s, uint32_t per_lane, const mfma_operands *o, uint32_t b,
+                           uint32_t i)
+{
+    fast_sums sum;
+    fast_start(s, o->c, o->constant, b, i, sum);
+    fast_accumulate(t, s, per_lane, o->a, o->b, b, i, sum);
+    fast_finish(s, o->d, b, i, sum);
 }
 
 /* 4x4 blocks: row i of all 16 blocks is register i; a quad of lanes shares a block. */

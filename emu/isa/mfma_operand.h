@@ -1,4 +1,4 @@
-/* emu/isa/mfma_operand.h: shapes of matrix instructions, and their operands as planes of numbers.
+/* emu/isa/mfma_operand.h: shapes of matrix instructions, and where their operands lie.
  *
  * A lane holds V = K / (64 / (M * blocks)) consecutive k of one row of A (of one column of B), low bits first.  Plane
  * p has value p of every lane, so that element [i][k] of block b is found in
@@ -9,7 +9,7 @@
  *
  *   register b * M * N / 64 + 4 * (i / (4 * G)) + i % 4, first lane N * (i / 4 % G)
  *
- * Source: docs/hardware.md, "MFMA layouts"; fp8 formats: CDNA3 ISA guide (FNUZ: no infinity, 0x80 is NaN).
+ * Source: docs/hardware.md, "MFMA layouts".
  * SPDX-License-Identifier: MIT
  */
 #ifndef MOESAIC_EMU_ISA_MFMA_OPERAND_H
@@ -27,10 +27,6 @@ enum {
     MFMA_MAX_VALUES = 8, /* of one operand per lane */
     MFMA_MAX_RESULTS = 32, /* registers of C and D */
 };
-
-typedef struct mfma_planes {
-    uint8_t bytes[MFMA_MAX_VALUES * EMU_VGPR_STRIDE] __attribute__((aligned(64)));
-} mfma_planes;
 
 LANE_INLINE uint32_t values_per_lane(mfma_shape s)
 {
@@ -61,55 +57,8 @@ LANE_INLINE size_t row_offset(mfma_shape s, uint32_t b, uint32_t i)
            4 * s.m * (i / 4 % groups);
 }
 
-/* --- numbers --- */
-
 typedef float chunk_f32 __attribute__((vector_size(64), may_alias));
 typedef int32_t chunk_i32 __attribute__((vector_size(64), may_alias));
-
-/* `bits` of a small float in the low end of each word: sign bit at `sign`, the field below it moved to f32's place and
- * scaled by the difference of the exponents' biases, which also makes numbers of subnormals. */
-LANE_INLINE chunk_u32 widen(chunk_u32 bits, uint32_t sign, uint32_t mantissa_bits, float scale)
-{
-    chunk_u32 magnitude = (bits & ((1u << sign) - 1)) << (23 - mantissa_bits);
-    chunk_f32 value = (chunk_f32)magnitude * scale;
-    return (chunk_u32)value | (bits & 1u << sign) << (31 - sign);
-}
-
-LANE_INLINE chunk_u32 widen_f16(chunk_u32 bits)
-{
-    chunk_u32 is_special = (chunk_u32)((bits & 0x7c00) == 0x7c00);
-    return widen(bits, 15, 10, 0x1p112f) | (is_special & 0x7f800000);
-}
-
-LANE_INLINE chunk_u32 widen_fp8(chunk_u32 bits, bool is_bf8)
-{
-    chunk_u32 is_nan = (chunk_u32)(bits == 0x80);
-    chunk_u32 value = is_bf8 ? widen(bits, 7, 2, 0x1p111f) : widen(bits, 7, 3, 0x1p119f);
-    return (value & ~is_nan) | (is_nan & 0x7fc00000);
-}
-
-/* Value `at` of the register as f32 bits; as a signed integer for I8. */
-LANE_INLINE chunk_u32 unpack(mfma_type t, chunk_u32 word, uint32_t at)
-{
-    switch (t) {
-    case F32: return word;
-    case XF32: return word & 0xffffe000;
-    case BF16: return (word >> 16 * at) << 16;
-    case F16: return widen_f16(word >> 16 * at & 0xffff);
-    case I8: return (chunk_u32)((chunk_i32)(word << (24 - 8 * at)) >> 24);
-    default: return widen_fp8(word >> 8 * at & 0xff, t == BF8);
-    }
-}
-
-static __attribute__((noinline)) void unpack_planes(mfma_type t, uint32_t n_planes, const uint8_t *registers,
-                                                    mfma_planes *out)
-{
-    uint32_t per = values_per_register(t);
-    for (uint32_t p = 0; p < n_planes; p++)
-        for (uint32_t c = 0; c < N_CHUNKS; c++)
-            *chunk_of(out->bytes + 64 * c, p) =
-                unpack(t, *chunk_of(registers + 64 * c, p / per), p % per);
-}
 
 /* --- copies of registers --- */
 

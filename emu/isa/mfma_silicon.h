@@ -16,7 +16,7 @@
 #ifndef MOESAIC_EMU_ISA_MFMA_SILICON_H
 #define MOESAIC_EMU_ISA_MFMA_SILICON_H
 
-#include "emu/isa/mfma_operand.h"
+#include "emu/isa/mfma_planes.h"
 
 #include <math.h>
 
