@@ -1,7 +1,7 @@
 /* emu/sim.c: the exported table moesaic_sim: options in, results of the last dispatch out.
  *
- * Owns the process-wide options and the record of the last dispatch.  A fault stays pending until somebody is
- * told: HSA calls fail as long as it is, and reading it through last_result ends that.
+ * Owns the process-wide options and the record of the last dispatch.  A fault stays pending until somebody
+ * is told: allocations fail as long as it is, and reading it through last_result ends that.
  * Tested by tests/emu/test_sim.c.                                        SPDX-License-Identifier: MIT
  */
 #include "emu/sim_int.h"

@@ -146,7 +146,7 @@ hsa_status_t hsa_amd_memory_async_copy_on_engine(void *to, hsa_agent_t to_agent,
                                                  hsa_signal_t completion,
                                                  hsa_amd_sdma_engine_id_t engine, bool force)
 {
-    EMU_REQUIRE_WORKING();
+    EMU_REQUIRE_OPEN();
     (void)force;
     if (!emu_agent_of(to_agent) || !emu_agent_of(from_agent))
         return HSA_STATUS_ERROR_INVALID_AGENT;
@@ -192,7 +192,7 @@ hsa_amd_memory_async_copy_rect(const hsa_pitched_ptr_t *to, const hsa_dim3_t *to
                                hsa_amd_copy_direction_t direction, uint32_t n_dependencies,
                                const hsa_signal_t *dependencies, hsa_signal_t completion)
 {
-    EMU_REQUIRE_WORKING();
+    EMU_REQUIRE_OPEN();
     (void)direction;
     if (!to || !to_offset || !from || !from_offset || !range)
         return HSA_STATUS_ERROR_INVALID_ARGUMENT;
@@ -212,7 +212,7 @@ hsa_amd_memory_async_copy_rect(const hsa_pitched_ptr_t *to, const hsa_dim3_t *to
 
 hsa_status_t hsa_memory_copy(void *to, const void *from, size_t n_bytes)
 {
-    EMU_REQUIRE_WORKING();
+    EMU_REQUIRE_OPEN();
     if (n_bytes && (!to || !from))
         return HSA_STATUS_ERROR_INVALID_ARGUMENT;
     memmove(to, from, n_bytes);
@@ -221,7 +221,7 @@ hsa_status_t hsa_memory_copy(void *to, const void *from, size_t n_bytes)
 
 hsa_status_t hsa_amd_memory_fill(void *to, uint32_t word, size_t n_words)
 {
-    EMU_REQUIRE_WORKING();
+    EMU_REQUIRE_OPEN();
     if (!to || (uintptr_t)to % sizeof word)
         return HSA_STATUS_ERROR_INVALID_ARGUMENT;
     for (size_t i = 0; i < n_words; i++)

@@ -217,7 +217,7 @@ hsa_status_t hsa_executable_load_agent_code_object(hsa_executable_t handle, hsa_
                                                    const char *options,
                                                    hsa_loaded_code_object_t *out)
 {
-    EMU_REQUIRE_WORKING();
+    EMU_REQUIRE_OPEN();
     (void)options;
     executable *e = executable_of(handle);
     const reader *r = (const reader *)(uintptr_t)reader_handle.handle;
@@ -244,7 +244,7 @@ hsa_status_t hsa_executable_create_alt(hsa_profile_t profile,
                                        hsa_default_float_rounding_mode_t rounding,
                                        const char *options, hsa_executable_t *out)
 {
-    EMU_REQUIRE_WORKING();
+    EMU_REQUIRE_OPEN();
     (void)options;
     if (!out)
         return HSA_STATUS_ERROR_INVALID_ARGUMENT;

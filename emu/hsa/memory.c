@@ -309,7 +309,7 @@ static hsa_status_t lock_range(void *host, size_t n_bytes, const emu_pool *pool,
 hsa_status_t hsa_amd_memory_lock(void *host, size_t n_bytes, hsa_agent_t *agents, int n_agents,
                                  void **device)
 {
-    EMU_REQUIRE_WORKING();
+    EMU_REQUIRE_OPEN();
     (void)agents;
     (void)n_agents;
     return lock_range(host, n_bytes, emu_agent_pool(emu_agent_cpu(), 0), device);
@@ -319,7 +319,7 @@ hsa_status_t hsa_amd_memory_lock_to_pool(void *host, size_t n_bytes, hsa_agent_t
                                          int n_agents, hsa_amd_memory_pool_t handle, uint32_t flags,
                                          void **device)
 {
-    EMU_REQUIRE_WORKING();
+    EMU_REQUIRE_OPEN();
     (void)agents;
     (void)n_agents;
     const emu_pool *pool = emu_pool_of(handle);

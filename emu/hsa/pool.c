@@ -127,7 +127,7 @@ hsa_status_t hsa_amd_agent_memory_pool_get_info(hsa_agent_t agent_handle,
 hsa_status_t hsa_amd_memory_pool_allocate(hsa_amd_memory_pool_t handle, size_t n_bytes,
                                           uint32_t flags, void **out)
 {
-    EMU_REQUIRE_WORKING();
+    EMU_REQUIRE_OPEN();
     (void)flags;
     const emu_pool *pool = emu_pool_of(handle);
     if (!pool)
@@ -137,6 +137,8 @@ hsa_status_t hsa_amd_memory_pool_allocate(hsa_amd_memory_pool_t handle, size_t n
     *out = NULL;
     if (pool->segment != HSA_AMD_SEGMENT_GLOBAL)
         return HSA_STATUS_ERROR_INVALID_ALLOCATION;
+    if (pool->agent->is_gpu && emu_hsa_is_faulted())
+        return HSA_STATUS_ERROR_EXCEPTION;
     *out = emu_memory_allocate(n_bytes, pool);
     return *out ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_OUT_OF_RESOURCES;
 }

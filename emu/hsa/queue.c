@@ -164,7 +164,7 @@ hsa_status_t hsa_queue_create(hsa_agent_t handle, uint32_t n_packets, hsa_queue_
                               void (*callback)(hsa_status_t, hsa_queue_t *, void *), void *data,
                               uint32_t private_bytes, uint32_t group_bytes, hsa_queue_t **out)
 {
-    EMU_REQUIRE_WORKING();
+    EMU_REQUIRE_OPEN();
     (void)private_bytes; /* hints */
     (void)group_bytes;
     emu_agent *agent = emu_agent_of(handle);

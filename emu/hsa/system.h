@@ -14,20 +14,15 @@
  * do not come along into a child of fork. */
 bool emu_hsa_is_open(void);
 
-/* A kernel faulted and nobody was told yet: the calls that HIP checks fail, as on a GPU that hung. */
+/* A kernel faulted and nobody was told yet.  HIP 6 has no error to carry that, other than ending the process;
+ * so memory of the GPU can't be allocated until somebody asks moesaic_sim.last_result. */
 bool emu_hsa_is_faulted(void);
 
-/* Entry points begin with one of these two; the second is for calls whose failure HIP reports to its caller. */
+/* Entry points begin with this. */
 #define EMU_REQUIRE_OPEN()                                                                         \
     do {                                                                                           \
         if (!emu_hsa_is_open())                                                                    \
             return HSA_STATUS_ERROR_NOT_INITIALIZED;                                               \
-    } while (0)
-#define EMU_REQUIRE_WORKING()                                                                      \
-    do {                                                                                           \
-        EMU_REQUIRE_OPEN();                                                                        \
-        if (emu_hsa_is_faulted())                                                                  \
-            return HSA_STATUS_ERROR_EXCEPTION;                                                     \
     } while (0)
 
 /* The device; valid once the library was open. */
