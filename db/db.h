@@ -106,6 +106,10 @@ void db_row_free(db_trial_row *row);
 
 moesaic_status db_trial_get(db *, int64_t trial_id, db_trial_row *out, moesaic_text *err);
 
+/* The trial and all that it refers to: {"trial":{column: value, ...},"problem":{...},"config":{...},"template":{...},
+ * "device":{...},"code_object":{...} or null,"run":{...},"winner":{...} or null}; a new object. */
+moesaic_status db_trial_show(db *, int64_t trial_id, cJSON **out, moesaic_text *err);
+
 /* Trials of a problem, on one device and for one template (0: any), best time first; visit returns false to stop. */
 moesaic_status db_trials(db *, int64_t problem_id, int64_t device_id, int64_t template_id,
                          bool (*visit)(const db_trial_row *row, void *user), void *user, moesaic_text *err);

@@ -9,6 +9,13 @@
 
 #include <string.h>
 
+const gen_device gen_mi300x = {.cu_count = 304,
+                               .xcd_count = 8,
+                               .lds_per_cu = 65536,
+                               .clock_mhz = 2100,
+                               .hbm_gbps = 5300,
+                               .mfma_flops_per_clk_per_cu = 2048};
+
 static int find_column(const column_list *columns, const char *name)
 {
     for (int i = 0; i < columns->n; i++)

@@ -24,6 +24,9 @@ typedef struct gen_device {
     double hbm_gbps, mfma_flops_per_clk_per_cu;
 } gen_device;
 
+/* An MI300X, for when there is no device to ask.  Source: docs/hardware.md. */
+extern const gen_device gen_mi300x;
+
 /* Open a family by name ("moe_gemm": looked up in the templates folder) or by path of its folder.
  * Errors: E_NOTFOUND listing the families that exist; E_INPUT for a bad space.json, with key and reason. */
 moesaic_status gen_family_open(const char *name_or_folder, gen_family **out, moesaic_text *err);
@@ -39,6 +42,11 @@ bool gen_family_has_pass(const gen_family *family, const char *pass);
  * experts ... are refused with value and remedy) and fill in defaults.  out: a new object. */
 moesaic_status gen_problem_complete(const gen_family *family, const char *pass, const cJSON *fields, cJSON **out,
                                     moesaic_text *err);
+
+/* A configuration that states some parameters, the others as in base (NULL: the family's default); a new object.
+ * Errors: E_INPUT for an unknown parameter or a value that is not listed.  It need not be legal. */
+moesaic_status gen_config_complete(const gen_family *family, const cJSON *base, const cJSON *given, cJSON **out,
+                                   moesaic_text *err);
 
 /* The space of one problem on one device.  problem must be complete. */
 moesaic_status gen_space_open(const gen_family *family, const char *pass, const cJSON *problem,

@@ -28,6 +28,11 @@ bool is_name(const char *s);
 /* Is the family's space.json what it must be?  Errors: E_INPUT naming the key, with the remedy. */
 moesaic_status check_family(const gen_family *family, moesaic_text *err);
 
+/* --- config.c --- */
+
+/* Is config made of all parameters, each with a listed value?  Errors: E_INPUT naming parameter and values. */
+moesaic_status config_check(const gen_family *family, const cJSON *config, moesaic_text *err);
+
 /* --- inline.c --- */
 
 /* Append the file with its quoted includes put in their places, each once. */
@@ -132,7 +137,5 @@ moesaic_status one_eval(gen_space *space, const char *where, const char *express
 /* The value as an integer in [low, high]. */
 moesaic_status one_integer(gen_space *space, const char *where, const char *expression, int64_t low,
                            int64_t high, int64_t *out, moesaic_text *err);
-/* Is config made of all parameters, each with a listed value? */
-moesaic_status one_check(const gen_space *space, const cJSON *config, moesaic_text *err);
 
 #endif

@@ -7,57 +7,9 @@
 #include <math.h>
 #include <string.h>
 
-static bool lists(const cJSON *values, const cJSON *value)
-{
-    const cJSON *v;
-    cJSON_ArrayForEach(v, values)
-    {
-        if (v->valuedouble == value->valuedouble)
-            return true;
-    }
-    return false;
-}
-
-static moesaic_status check_value(const gen_space *space, const cJSON *values, const cJSON *value,
-                                  moesaic_text *err)
-{
-    if (cJSON_IsNumber(value) && lists(values, value))
-        return MOESAIC_OK;
-    str shown = {0}, listed = {0};
-    if (value)
-        json_canonical(value, &shown);
-    json_canonical(values, &listed);
-    moesaic_fail(err, MOESAIC_E_INPUT, "%s: parameter %s %s%s; its values are %s",
-                 space->eval.family, values->string, value ? "has no value " : "is missing",
-                 str_text(&shown), str_text(&listed));
-    str_free(&shown);
-    str_free(&listed);
-    return MOESAIC_E_INPUT;
-}
-
-moesaic_status one_check(const gen_space *space, const cJSON *config, moesaic_text *err)
-{
-    const cJSON *parameters = cJSON_GetObjectItemCaseSensitive(space->family->json, "parameters");
-    const cJSON *c, *p;
-    cJSON_ArrayForEach(c, config)
-    {
-        if (!cJSON_GetObjectItemCaseSensitive(parameters, c->string))
-            return moesaic_fail(err, MOESAIC_E_INPUT, "%s has no parameter \"%s\"",
-                                space->eval.family, c->string);
-    }
-    cJSON_ArrayForEach(p, parameters)
-    {
-        moesaic_status status =
-            check_value(space, p, cJSON_GetObjectItemCaseSensitive(config, p->string), err);
-        if (status != MOESAIC_OK)
-            return status;
-    }
-    return MOESAIC_OK;
-}
-
 moesaic_status one_set(gen_space *space, const cJSON *config, moesaic_text *err)
 {
-    moesaic_status status = one_check(space, config, err);
+    moesaic_status status = config_check(space->family, config, err);
     if (status != MOESAIC_OK)
         return status;
     str values = {0};

@@ -322,7 +322,7 @@ moesaic_status gen_space_default(gen_space *space, int64_t *i, moesaic_text *err
 moesaic_status gen_space_find(gen_space *space, const cJSON *config, int64_t *i, moesaic_text *err)
 {
     *i = -1;
-    moesaic_status status = one_check(space, config, err);
+    moesaic_status status = config_check(space->family, config, err);
     if (status == MOESAIC_OK)
         status = first_index(space, config, "=", " AND ",
                              "SELECT rowid FROM legal WHERE %s ORDER BY rowid LIMIT 1", i, err);
