@@ -121,9 +121,8 @@ static moesaic_status add_derived(column_list *columns, evaluator *e, const cJSO
     return MOESAIC_OK;
 }
 
-moesaic_status columns_read(const gen_family *family, const char *pass, const cJSON *problem,
-                            const gen_device *device, evaluator *e, column_list *out,
-                            moesaic_text *err)
+moesaic_status columns_facts(const char *pass, const cJSON *problem, evaluator *e, column_list *out,
+                             moesaic_text *err)
 {
     out->n = 0;
     moesaic_status status = evaluator_run(
@@ -131,8 +130,14 @@ moesaic_status columns_read(const gen_family *family, const char *pass, const cJ
         "CREATE TABLE shape(\"-\"); CREATE TABLE facts(\"-\"); INSERT INTO facts VALUES (NULL)");
     if (status == MOESAIC_OK)
         status = add_fact(out, e, "pass", pass, 0, err);
-    if (status == MOESAIC_OK)
-        status = add_problem(out, e, problem, err);
+    return status == MOESAIC_OK ? add_problem(out, e, problem, err) : status;
+}
+
+moesaic_status columns_read(const gen_family *family, const char *pass, const cJSON *problem,
+                            const gen_device *device, evaluator *e, column_list *out,
+                            moesaic_text *err)
+{
+    moesaic_status status = columns_facts(pass, problem, e, out, err);
     if (status == MOESAIC_OK)
         status = add_device(out, e, device, err);
     if (status == MOESAIC_OK)

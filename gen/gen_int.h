@@ -103,6 +103,9 @@ typedef struct column_list {
     int n;
 } column_list;
 
+/* State pass and problem in the one-row table `facts`, and list them. */
+moesaic_status columns_facts(const char *pass, const cJSON *problem, evaluator *e, column_list *out,
+                             moesaic_text *err);
 /* State pass, problem and device in the one-row table `facts`, and list them with the family's parameters and
  * derived columns. */
 moesaic_status columns_read(const gen_family *family, const char *pass, const cJSON *problem,
@@ -126,6 +129,12 @@ struct gen_space {
     int64_t total, legal;
     sqlite3_stmt *config, *estimate;
 };
+
+/* --- require.c --- */
+
+/* What the family requires of every problem.  Errors: E_INPUT with rule, values and reason. */
+moesaic_status require_all(const gen_family *family, const char *pass, const cJSON *problem,
+                           moesaic_text *err);
 
 /* --- one.c: a single configuration with all its columns, legal or not --- */
 

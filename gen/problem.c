@@ -1,15 +1,15 @@
 /* gen/problem.c: a problem's fields against what its family can do.
  *
- * A member of "problem" in space.json is a default (a number or a text), a list (its first value is the
- * default; texts not in it are refused), or {"default", "min", "max", "allowed"}; without a default the
- * field is required.  Tested by tests/gen/test_problem.c.                          SPDX-License-Identifier: MIT
+ * A member of "problem" in space.json is a default (a number or a text), null (a size, required), a list
+ * (its first value is the default; texts not in it are refused), or {"default", "min", "max", "allowed"}; without
+ * a default the field is required.  Tested by tests/gen/test_problem.c.                          SPDX-License-Identifier: MIT
  */
 #include "gen/gen_int.h"
 
 #include <math.h>
 #include <string.h>
 
-#define MAX_SIZE 1099511627776.0 /* 2^40: larger than any memory that holds it */
+#define MAX_SIZE 2147483647.0
 
 bool problem_code(const gen_family *family, const char *field, const char *value, int64_t *code)
 {
@@ -56,7 +56,9 @@ static const cJSON *default_of(const cJSON *rule)
 {
     if (cJSON_IsArray(rule))
         return cJSON_GetArrayItem(rule, 0);
-    return cJSON_IsObject(rule) ? cJSON_GetObjectItemCaseSensitive(rule, "default") : rule;
+    const cJSON *usual =
+        cJSON_IsObject(rule) ? cJSON_GetObjectItemCaseSensitive(rule, "default") : rule;
+    return cJSON_IsNull(usual) ? NULL : usual;
 }
 
 /* The values that a field may have, or NULL for any. */
@@ -72,7 +74,7 @@ static const cJSON *allowed_of(const gen_family *family, const cJSON *rule)
 
 static moesaic_status check_number(const cJSON *rule, const cJSON *value, moesaic_text *err)
 {
-    double low = bound_of(rule, "min", cJSON_IsArray(rule) ? 1 : 0);
+    double low = bound_of(rule, "min", default_of(rule) && !cJSON_IsArray(rule) ? 0 : 1);
     double high = bound_of(rule, "max", MAX_SIZE), v = value->valuedouble;
     if (v != floor(v) || !(v >= low && v <= high))
         return moesaic_fail(err, MOESAIC_E_INPUT,
@@ -158,20 +160,6 @@ static moesaic_status check_known(const gen_family *family, const cJSON *rules, 
     return MOESAIC_OK;
 }
 
-/* top_k different experts serve a token, so there must be as many. */
-static moesaic_status check_routing(const cJSON *problem, moesaic_text *err)
-{
-    const cJSON *top_k = cJSON_GetObjectItemCaseSensitive(problem, "top_k");
-    const cJSON *experts = cJSON_GetObjectItemCaseSensitive(problem, "experts");
-    if (!cJSON_IsNumber(top_k) || !cJSON_IsNumber(experts) ||
-        top_k->valuedouble <= experts->valuedouble)
-        return MOESAIC_OK;
-    return moesaic_fail(err, MOESAIC_E_INPUT,
-                        "problem field top_k = %.0f is above experts = %.0f; lower top_k or raise "
-                        "experts",
-                        top_k->valuedouble, experts->valuedouble);
-}
-
 moesaic_status gen_problem_complete(const gen_family *family, const char *pass, const cJSON *fields,
                                     cJSON **out, moesaic_text *err)
 {
@@ -184,7 +172,7 @@ moesaic_status gen_problem_complete(const gen_family *family, const char *pass, 
     status = problem ? fill_in(family, rules, fields, problem, err)
                      : moesaic_fail(err, MOESAIC_E_NOMEM, "no memory for a problem");
     if (status == MOESAIC_OK)
-        status = check_routing(problem, err);
+        status = require_all(family, pass, problem, err);
     if (status == MOESAIC_OK)
         *out = problem;
     else
