@@ -14,7 +14,7 @@ typedef struct compile_header {
 moesaic_status compile_serve(void *user, void **state, const void *request, size_t n_bytes,
                              str *answer, moesaic_text *err)
 {
-    (void)user, (void)state;
+    (void)user, (void)state, (void)n_bytes;
     const compile_header *header = request;
     device_kernel_info kernel = {0};
     str elf = {0};

@@ -168,16 +168,6 @@ static moesaic_status sample(void *user, double *us, moesaic_text *err)
     return status == MOESAIC_OK ? device_event_elapsed_us(run->start, run->stop, us, err) : status;
 }
 
-static void set_timed_mode(device *dev)
-{
-    moesaic_sim_options options = {.size_bytes = sizeof options};
-    if (!device_sim_get(dev, &options))
-        return;
-    options.mode = MOESAIC_SIM_TIMED;
-    options.order = MOESAIC_SIM_ASCENDING;
-    device_sim_set(dev, &options);
-}
-
 static moesaic_status time_variant(evaluator *e, const variant *code, time_result *out,
                                    moesaic_text *err)
 {
@@ -186,7 +176,7 @@ static moesaic_status time_variant(evaluator *e, const variant *code, time_resul
     moesaic_status status = device_event_create(e->dev, &run.start, err);
     if (status == MOESAIC_OK)
         status = device_event_create(e->dev, &run.stop, err);
-    set_timed_mode(e->dev);
+    verify_set_mode(e->dev, MOESAIC_SIM_TIMED, MOESAIC_SIM_ASCENDING, &e->operands);
     if (status == MOESAIC_OK)
         status = time_measure(modelled ? &time_modelled : &time_measured, sample, &run, out, err);
     device_event_free(run.start);
@@ -201,6 +191,7 @@ static moesaic_status do_reduced(evaluator *e, const variant *code, const moe_sh
 {
     moesaic_status status = verify_reduced(code, shape, &q->tile, q->seed, &out->verdict, err);
     (void)e;
+    out->reduced = out->verdict;
     out->verified = status == MOESAIC_OK && out->verdict.status == DB_TRIAL_OK;
     return status;
 }

@@ -43,7 +43,8 @@ typedef struct evaluation_request {
 } evaluation_request;
 
 typedef struct evaluation {
-    verdict verdict; /* the worst of the parts */
+    verdict verdict; /* of the parts together: the first that is not OK, and the largest error */
+    verdict reduced; /* of the reduced problem alone */
     bool verified, verified_full;
     double time_us, spread_pct; /* time_us 0: not timed */
     char limiter[32];           /* software device: what set the time; "" elsewhere */

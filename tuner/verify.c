@@ -124,17 +124,24 @@ moesaic_status verify_blame(device *dev, moesaic_status status, verdict *out, mo
     return MOESAIC_OK;
 }
 
+void verify_set_mode(device *dev, moesaic_sim_mode mode, moesaic_sim_order order,
+                     const moe_operands *o)
+{
+    moesaic_sim_options options = {.size_bytes = sizeof options};
+    if (!device_sim_get(dev, &options))
+        return;
+    options.mode = mode;
+    options.order = order;
+    options.seed = o->seed;
+    options.wall_limit_s = VERIFY_LIMIT_S(moe_flops(&o->shape, o->routing.rows));
+    device_sim_set(dev, &options);
+}
+
 /* Run for values only, in this order of waves where the device knows orders. */
 static moesaic_status run_exact(const variant *code, const moe_operands *o, moesaic_sim_order order,
                                 verdict *out, moesaic_text *err)
 {
-    moesaic_sim_options options = {.size_bytes = sizeof options};
-    if (device_sim_get(code->dev, &options)) {
-        options.mode = MOESAIC_SIM_EXACT;
-        options.order = order;
-        options.seed = o->seed;
-        device_sim_set(code->dev, &options);
-    }
+    verify_set_mode(code->dev, MOESAIC_SIM_EXACT, order, o);
     moesaic_status status = variant_run(code, o, err);
     if (status == MOESAIC_OK)
         status = device_synchronize(code->dev, NULL, err);
