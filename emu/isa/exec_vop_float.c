@@ -38,11 +38,15 @@ LANE_INLINE f32x16 maximum(f32x16 a, f32x16 b)
     return choose_number(a, b, SELECT(a == b, equal, SELECT(a > b, a, b)));
 }
 
+/* The larger of those that are left when the largest is taken away. */
 LANE_INLINE f32x16 median(f32x16 a, f32x16 b, f32x16 c)
 {
-    f32x16 least = minimum(a, b), most = maximum(a, b);
+    f32x16 ab = maximum(a, b), most = maximum(ab, c);
+    f32x16 r = SELECT(most == a, maximum(b, c), SELECT(most == b, maximum(a, c), ab));
     i32x16 has_nan = (a != a) | (b != b) | (c != c);
-    return SELECT(has_nan, minimum(least, c), maximum(least, minimum(most, c)));
+    if (__builtin_expect(bits_of_lanes(has_nan) == 0, 1))
+        return r;
+    return SELECT(has_nan, minimum(minimum(a, b), c), r);
 }
 
 /* --- powers of two: through double precision, where every f32 is a normal number --- */
