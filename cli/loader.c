@@ -142,6 +142,10 @@ static moesaic_status start(const hip_place *hip, const char *software,
     argv[n++] = program->path;
     memcpy(argv + n, program->argv + 1, (n_arguments - 1) * sizeof *argv);
 
+    char pid
+        [32]; /* exec keeps it: a program of ours that is started so does not start itself again */
+    snprintf(pid, sizeof pid, "%ld", (long)getpid());
+    setenv(MARK, pid, 1);
     setenv("AMD_COMGR_CACHE", "0", 1); /* its cache was seen to return the wrong code object */
     char executable[PATH_MAX];         /* /proc/self/exe will be the loader */
     if (realpath(program->path, executable))
@@ -156,7 +160,7 @@ static moesaic_status start(const hip_place *hip, const char *software,
 
 /* --- this program ------------------------------------------------------------------------------- */
 
-/* True in the process that loader_reexec has just started; in its children the number is another's. */
+/* True in the process that `start` has just started; in its children the number is another's. */
 static bool was_started(void)
 {
     const char *mark = getenv(MARK);
@@ -195,9 +199,6 @@ static moesaic_status start_again(const hip_place *hip, char **argv, moesaic_tex
     loader_device device;
     loader_choice(&device, NULL);
     char *software = device == LOADER_SOFTWARE ? software_device_folder(executable) : NULL;
-    char pid[32];
-    snprintf(pid, sizeof pid, "%ld", (long)getpid());
-    setenv(MARK, pid, 1);
     loader_program as_called = {program.path, program.interpreter, argv};
     status = start(hip, software, &as_called, err);
     free(software);
