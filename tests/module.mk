@@ -18,12 +18,13 @@ test_helpers = $(call objects,$(filter tests/$(1)/%,$(TEST_SUPPORT)))
 test_rooms   = $(or $(test_rooms_$(1)),$(ARCHIVES))
 test_rooms_emu = $(O)/libemu.a $(O)/libbase.a
 test_rooms_api = $(OUT)/libmoesaic.so
+test_link_api  = -Wl,-rpath,'$$$$ORIGIN/../..'
 
 define test_rule
-$(OUT)/tests/$(1)/%: $(O)/tests/$(1)/%.o $(call test_helpers,$(1)) $(call test_rooms,$(1)) $(LOADER_START)
+$(OUT)/tests/$(1)/%: $(O)/tests/$(1)/%.o $(call test_helpers,$(1)) $(call test_rooms,$(1)) $(if $(findstring libcli,$(call test_rooms,$(1))),$(LOADER_START))
 	$$(call say,LD,$$@)
 	$$(Q)mkdir -p $$(@D) && $$(LINK) -o $$@ $$(filter %.o,$$^) -Wl,--start-group $$(filter %.a %.so,$$^) -Wl,--end-group \
-	    -lcmocka -lelf $$(LIBS_ALL)
+	    $(test_link_$(1)) -lcmocka -lelf $$(LIBS_ALL)
 endef
 $(foreach room,$(sort $(patsubst tests/%/,%,$(dir $(TEST_SRC)))),$(eval $(call test_rule,$(room))))
 

@@ -1,6 +1,8 @@
 /* tests/runtime/support.c: see support.h.    SPDX-License-Identifier: MIT */
 #include "support.h"
 
+#include "base/file.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,7 +70,7 @@ int world_make(void **state)
     moesaic_text err = {""};
     const char *mode = getenv("MODE");
     (void)state;
-    if (!mkdtemp(root))
+    if (!mkdtemp(root) || file_make_folder(in_world("moesaic"), NULL) != MOESAIC_OK)
         return 1;
     setenv("XDG_DATA_HOME", root, 1);
     unsetenv("MOESAIC_DB");
