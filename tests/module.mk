@@ -1,8 +1,8 @@
 # tests/module.mk: one program per tests/<room>/test_*.c, run by tools/run-tests.    SPDX-License-Identifier: MIT
 #
 # Other C files of a room's folder are helpers that are linked into each of its tests.  tests/emu sees the emulator
-# and base, tests/api only the public library, everybody else all the rooms.  tests/programs holds no tests, but
-# other people's programs.
+# and base, tests/api only the public library, tests/hip nothing but HIP, everybody else all the rooms.
+# tests/programs holds no tests, but other people's programs.
 TEST_SRC     := $(wildcard tests/*/test_*.c)
 PROGRAM_SRC  := $(wildcard tests/programs/*.c)
 TEST_SUPPORT := $(filter-out $(TEST_SRC) $(PROGRAM_SRC),$(wildcard tests/*/*.c))
@@ -19,6 +19,7 @@ test_rooms   = $(or $(test_rooms_$(1)),$(ARCHIVES))
 test_rooms_emu = $(O)/libemu.a $(O)/libbase.a
 test_rooms_api = $(OUT)/libmoesaic.so
 test_link_api  = -Wl,-rpath,'$$$$ORIGIN/../..'
+test_rooms_hip = $(O)/libbase.a
 
 define test_rule
 $(OUT)/tests/$(1)/%: $(O)/tests/$(1)/%.o $(call test_helpers,$(1)) $(call test_rooms,$(1)) $(if $(findstring libcli,$(call test_rooms,$(1))),$(LOADER_START))
