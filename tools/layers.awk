@@ -69,6 +69,8 @@ FNR == 1 {
         complain("its folder has no rule")
 }
 
+room == "" { next }
+
 /^[ \t]*# *include "/ {
     split($0, part, "\"")
     if (part[2] !~ /\// && part[2] !~ /\.h$/)

@@ -1,5 +1,5 @@
 /* tests/runtime/support.c: see support.h.    SPDX-License-Identifier: MIT */
-#include "support.h"
+#include "tests/runtime/support.h"
 
 #include "base/file.h"
 

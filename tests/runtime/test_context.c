@@ -1,7 +1,7 @@
 /* tests/runtime/test_context.c: one context per process, forks, and which files become layers.
  * SPDX-License-Identifier: MIT
  */
-#include "support.h"
+#include "tests/runtime/support.h"
 
 #include "base/file.h"
 

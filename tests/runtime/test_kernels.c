@@ -1,7 +1,7 @@
 /* tests/runtime/test_kernels.c: launch records that are not as they should be never launch anything.
  * SPDX-License-Identifier: MIT
  */
-#include "support.h"
+#include "tests/runtime/support.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* tests/runtime/test_lookup.c: which record serves a problem; records are made by hand, no device is needed.
  * SPDX-License-Identifier: MIT
  */
-#include "support.h"
+#include "tests/runtime/support.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* tests/runtime/test_moe_gemm.c: plans on a hand-made database whose kernels report what they were given.
  * SPDX-License-Identifier: MIT
  */
-#include "support.h"
+#include "tests/runtime/support.h"
 
 #include "base/file.h"
 
