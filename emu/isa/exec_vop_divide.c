@@ -41,7 +41,7 @@
         U sign = ((U)den ^ (U)num) & top;                                                          \
         I den_inf = magnitude##width(den) == infinity, num_inf = magnitude##width(num) == infinity;\
         I invalid = ((den == 0) & (num == 0)) | (den_inf & num_inf);                               \
-        F r = magnitude##width(q);                                                                 \
+        F r = SELECT(q != q, infinity, magnitude##width(q)); /* the steps overflowed */           \
         r = SELECT(exponent##width(num) - exponent##width(den) < UNDERFLOW, zero, r);              \
         r = SELECT(den_inf | (num == 0), zero, r);                                                 \
         r = SELECT(num_inf | (den == 0), infinity, r);                                             \

@@ -15,6 +15,7 @@
     X(vop_int, level)                                                                              \
     X(vop_wide, level)                                                                             \
     X(vop_float, level)                                                                            \
+    X(vop_f64, level)                                                                              \
     X(vop_convert, level)                                                                          \
     X(vop_divide, level)                                                                           \
     X(vop_compare, level)                                                                          \
