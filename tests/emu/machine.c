@@ -80,22 +80,43 @@ bool machine_decodes(machine *m, const char *line)
     return decode(m, line, &op);
 }
 
-void machine_run(machine *m, const char *line)
+/* Append what the text decodes to. */
+static size_t append(machine *m, const char *line, emu_op *ops)
 {
-    emu_op ops[EMU_MAX_BEFORE + EMU_MAX_AFTER + 2] __attribute__((aligned(64)));
+    size_t n = 0;
     emu_op op;
     if (!decode(m, line, &op))
         fail_msg("%s: %s", line, m->decoder.message);
-    memcpy(&m->wave.s[EMU_S_CONSTANT], m->decoder.constants, m->decoder.n_constants * sizeof(uint32_t));
-    uint32_t n = 0;
     for (uint32_t i = 0; i < m->decoder.n_before; i++)
         ops[n++] = m->decoder.before[i];
     ops[n++] = op;
     for (uint32_t i = 0; i < m->decoder.n_after; i++)
         ops[n++] = m->decoder.after[i];
+    return n;
+}
+
+void machine_run_all(machine *m, const char *const *lines, size_t n_lines, bool fused)
+{
+    enum { MOST = EMU_MAX_BEFORE + EMU_MAX_AFTER + 1 };
+    emu_op *ops = aligned_alloc(64, (n_lines * MOST + 1) * sizeof *ops);
+    bool *is_target = calloc(n_lines * MOST + 1, sizeof *is_target);
+    size_t n = 0;
+    assert_true(ops && is_target);
+    for (size_t i = 0; i < n_lines; i++)
+        n += append(m, lines[i], ops + n);
+    memcpy(&m->wave.s[EMU_S_CONSTANT], m->decoder.constants, m->decoder.n_constants * sizeof(uint32_t));
+    if (fused)
+        emu_rows_fuse(ops, n, is_target);
     ops[n] = (emu_op){.exec = stop};
     for (const emu_op *at = ops; at;)
         at = at->exec(&m->wave, at);
+    free(ops);
+    free(is_target);
+}
+
+void machine_run(machine *m, const char *line)
+{
+    machine_run_all(m, &line, 1, false);
 }
 
 static uint8_t *lane_at(const machine *m, int vgpr, int lane)

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-enum { MACHINE_VGPRS = 32, MACHINE_LANES = 64 };
+enum { MACHINE_VGPRS = 96, MACHINE_LANES = 64 };
 
 typedef struct machine {
     emu_decoder decoder;
@@ -28,6 +28,9 @@ void machine_free(machine *m);
 
 /* Decode and execute; fails the test when the text does not decode. */
 void machine_run(machine *m, const char *text);
+
+/* The same for several instructions in a row; `fused`: matrix instructions may be joined first, as in a kernel. */
+void machine_run_all(machine *m, const char *const *texts, size_t n, bool fused);
 
 /* Whether the text decodes; the message says why not. */
 bool machine_decodes(machine *m, const char *text);
