@@ -375,6 +375,7 @@ void emu_engine_submit(emu_launch *launch)
         return;
     }
     launch->engine_private = run;
+    emu_fault_install(); /* the program may have taken the signals since */
     pthread_mutex_lock(&engine.lock);
     append_run(run);
     pthread_cond_broadcast(&engine.wake);

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 /* initial-exec: a signal handler must not allocate. */
@@ -41,15 +42,27 @@ static void on_fault(int number, siginfo_t *info, void *context)
     siglongjmp(fault->jump, 1);
 }
 
+static int take_signal(int i)
+{
+    struct sigaction now, ours = {.sa_sigaction = on_fault,
+                                  .sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK};
+    sigemptyset(&ours.sa_mask);
+    if (sigaction(signals[i], NULL, &now))
+        return errno;
+    bool is_ours = now.sa_sigaction == on_fault; /* put back by signal(), it lacks SA_SIGINFO */
+    if (is_ours && (now.sa_flags & SA_SIGINFO))
+        return 0;
+    if (!is_ours)
+        before[i] = now;
+    return sigaction(signals[i], &ours, NULL) ? errno : 0;
+}
+
 int emu_fault_install(void)
 {
-    struct sigaction action = {.sa_sigaction = on_fault,
-                               .sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK};
-    sigemptyset(&action.sa_mask);
-    for (int i = 0; i < N_SIGNALS; i++)
-        if (sigaction(signals[i], &action, &before[i]))
-            return errno;
-    return 0;
+    int error = 0;
+    for (int i = 0; i < N_SIGNALS && !error; i++)
+        error = take_signal(i);
+    return error;
 }
 
 /* Gives the signals back, unless somebody took them after us. */

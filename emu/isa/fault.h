@@ -12,7 +12,8 @@ typedef struct emu_fault {
     uint64_t address; /* what could not be accessed */
 } emu_fault;
 
-/* Take over SIGSEGV and SIGBUS; faults of other code go on to the handlers that were there.  0 or an errno value. */
+/* Take over SIGSEGV and SIGBUS, again when somebody else has taken them since; faults of other code go on to the
+ * handlers that were there.  0 or an errno value. */
 int emu_fault_install(void);
 void emu_fault_remove(void);
 
