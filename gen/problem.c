@@ -78,8 +78,8 @@ static moesaic_status check_number(const cJSON *rule, const cJSON *value, moesai
     double high = bound_of(rule, "max", MAX_SIZE), v = value->valuedouble;
     if (v != floor(v) || !(v >= low && v <= high))
         return moesaic_fail(err, MOESAIC_E_INPUT,
-                            "problem field %s = %.15g: must be an integer between %.0f and %.0f",
-                            rule->string, v, low, high);
+                            "problem field %s = %.*f: must be an integer between %.0f and %.0f",
+                            rule->string, v == floor(v) ? 0 : 3, v, low, high);
     return MOESAIC_OK;
 }
 
