@@ -228,31 +228,6 @@ static bool encode_sources(alu *a, const char *types, int first_operand)
     return true;
 }
 
-/* Results of part of a register go to a temporary first and are inserted afterwards. */
-static void place_result(alu *a, char type)
-{
-    emu_decoder *decoder = a->decoder;
-    emu_op *op = a->op;
-    emu_part part = emu_part_whole;
-    emu_unused unused = EMU_UNUSED_PRESERVE;
-    if (a->is_sdwa && type == 'D') {
-        part = emu_sdwa_part(a->text, "dst_sel");
-        unused = emu_sdwa_unused(a->text);
-    } else if (type == 'M' || type == 'N' || type == 'H') {
-        bool high = type == 'N' || (type == 'H' && a->op_sel >> a->n_sources & 1);
-        part = high ? emu_part_high : emu_part_low;
-    } else if (type == 'B') {
-        part = (emu_part){.shift = (uint8_t)(8 * (a->op_sel >> a->n_sources & 3)), .width = 8};
-    }
-    if (part.width == 32)
-        return;
-    uint32_t to = op->d;
-    op->d = emu_decoder_temporary(decoder, 1);
-    if (type == 'M' || type == 'N')
-        emu_lower_call_after(decoder, "v_cvt_f16_f32", op->d);
-    emu_lower_insert(decoder, to, op->d, part, unused);
-}
-
 static bool encode_results(alu *a, const char *types, int n)
 {
     for (int i = 0; i < n; i++) {
@@ -280,6 +255,39 @@ static bool encode_output_modifiers(alu *a)
     if (!emu_lower_omod(a->decoder, a->text, a->row, result))
         return false;
     return !clamp || emu_lower_clamp(a->decoder, a->text, a->row, result);
+}
+
+/* The part of its register that a result of a type fills. */
+static emu_part result_part(const alu *a, char type)
+{
+    uint32_t op_sel = a->op_sel >> a->n_sources;
+    if (a->is_sdwa && type == 'D')
+        return emu_sdwa_part(a->text, "dst_sel");
+    if (type == 'M' || (type == 'H' && !(op_sel & 1)))
+        return emu_part_low;
+    if (type == 'N' || type == 'H')
+        return emu_part_high;
+    if (type == 'B')
+        return (emu_part){.shift = (uint8_t)(8 * (op_sel & 3)), .width = 8};
+    return emu_part_whole;
+}
+
+/* What follows the instruction: conversion to f16, omod and clamp, and for part of a register, its insertion
+ * from a temporary. */
+static bool finish_result(alu *a, char type)
+{
+    emu_part part = result_part(a, type);
+    uint32_t to = a->op->d;
+    if (part.width < 32)
+        a->op->d = emu_decoder_temporary(a->decoder, 1);
+    if (type == 'M' || type == 'N')
+        emu_lower_call_after(a->decoder, "v_cvt_f16_f32", a->op->d);
+    if (!encode_output_modifiers(a))
+        return false;
+    if (part.width < 32)
+        emu_lower_insert(a->decoder, to, a->op->d, part,
+                         a->is_sdwa && type == 'D' ? emu_sdwa_unused(a->text) : EMU_UNUSED_PRESERVE);
+    return true;
 }
 
 static void choose_variant(alu *a)
@@ -315,15 +323,10 @@ bool emu_encode_alu(emu_decoder *decoder, const emu_text *text, const emu_row *r
     if (!encode_results(&a, row->operands, n_results) ||
         !encode_sources(&a, equal + 1, n_results))
         return false;
+    if (!finish_result(&a, row->operands[0]))
+        return false;
     if (a.is_dpp)
         emu_decoder_after(decoder, ".exec_restore");
-    uint32_t result = op->d;
-    place_result(&a, row->operands[0]);
-    uint32_t placed = op->d;
-    if (placed == result && !encode_output_modifiers(&a))
-        return false;
-    if (placed != result && emu_modifier_flag(text, "clamp"))
-        return emu_decode_fail(decoder, text, "clamp of part of a register");
     choose_variant(&a);
     return true;
 }

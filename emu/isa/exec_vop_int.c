@@ -40,6 +40,11 @@ LANE_INLINE i32x16 signed16(u32x16 x)
     return (i32x16)(x << 16) >> 16;
 }
 
+LANE_INLINE i32x16 high16(u32x16 x)
+{
+    return (i32x16)x >> 16;
+}
+
 LANE_INLINE u32x16 low_bits(u32x16 n)
 {
     return (splat32(1) << n) - 1;
@@ -82,6 +87,19 @@ LANE_INLINE u32x16 clamp_i16(i32x16 x)
 {
     return (u32x16)MIN(MAX(x, (i32x16)splat32(0xffff8000u)), (i32x16)splat32(0x7fff));
 }
+
+LANE_INLINE u32x16 clamp_u8(i32x16 x)
+{
+    return (u32x16)MIN(MAX(x, (i32x16){0}), (i32x16)splat32(255));
+}
+
+/* Two signed sums of 16 bits, saturated. */
+LANE_INLINE u32x16 both_halves(i32x16 low, i32x16 high)
+{
+    return (clamp_i16(low) & 0xffff) | clamp_i16(high) << 16;
+}
+
+#define SATURATED_SUM(x, y) (((x) + (y)) | (u16x32)((x) + (y) < (x)))
 
 /* Selectors: 0-3 bytes of b, 4-7 of a, 8-11 the sign of an odd byte of {a, b}, 12 zero, above 0xff. */
 LANE_INLINE u32x16 permute_bytes(u32x16 a, u32x16 b, u32x16 selectors)

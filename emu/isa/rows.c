@@ -16,6 +16,7 @@
     X(vop_wide, level)                                                                             \
     X(vop_float, level)                                                                            \
     X(vop_f64, level)                                                                              \
+    X(vop_f16, level)                                                                              \
     X(vop_convert, level)                                                                          \
     X(vop_divide, level)                                                                           \
     X(vop_compare, level)                                                                          \

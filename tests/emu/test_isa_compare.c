@@ -1,6 +1,7 @@
 /* tests/emu/test_isa_compare.c: vector compares of every type against C's operators.
  * SPDX-License-Identifier: MIT
  */
+#include "tests/emu/half.h"
 #include "tests/emu/machine.h"
 
 #include <math.h>
@@ -33,15 +34,6 @@ static const struct {
                         {"tru", 15}};
 
 #define RELATION(a, b) ((a) < (b) ? LESS : (a) > (b) ? GREATER : (a) == (b) ? EQUAL : UNORDERED)
-
-static double half_value(uint32_t bits)
-{
-    int exponent = bits >> 10 & 31, mantissa = bits & 1023;
-    double x = exponent == 31 ? (mantissa ? (double)NAN : (double)INFINITY)
-               : exponent     ? ldexp(1024 + mantissa, exponent - 25)
-                              : ldexp(mantissa, -24);
-    return bits & 0x8000 ? -x : x;
-}
 
 static int relation(const char *type, uint64_t a, uint64_t b)
 {
