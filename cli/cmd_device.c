@@ -84,7 +84,7 @@ static int run(cli_call *call)
 const cli_command cli_device = {
     .name = "device",
     .usage = "[options]",
-    .summary = "say what the device is, and where its times come from",
+    .summary = "Say what the device is, and where its times come from",
     .help =
         "silicon: an MI300X that the amdgpu driver shows; its times are measured.\n"
         "software: the software MI300X; its times are modelled, with the version of the model.\n"
