@@ -131,6 +131,7 @@ void verify_set_mode(device *dev, moesaic_sim_mode mode, moesaic_sim_order order
     if (!device_sim_get(dev, &options))
         return;
     options.mode = mode;
+    options.mfma = MOESAIC_SIM_MFMA_FAST;
     options.order = order;
     options.seed = o->seed;
     options.wall_limit_s = VERIFY_LIMIT_S(moe_flops(&o->shape, o->routing.rows));

@@ -16,9 +16,9 @@ typedef struct verdict {
  * Other statuses are passed on. */
 moesaic_status verify_blame(device *dev, moesaic_status status, verdict *out, moesaic_text *err);
 
-/* How long the software device may take for so many operations: it reaches more than 20 times this rate when it has
- * the host for itself. */
-#define VERIFY_LIMIT_S(flops) (30 + (flops) / 2e9)
+/* How long the software device may take for so many operations: a hundred times what it needs on two idle cores,
+ * since a candidate must not fail because the host is busy. */
+#define VERIFY_LIMIT_S(flops) (60 + (flops) / 5e8)
 
 /* Set the software device's mode, order of waves and time limit for a run on these operands; nothing elsewhere. */
 void verify_set_mode(device *dev, moesaic_sim_mode mode, moesaic_sim_order order,
