@@ -421,7 +421,7 @@ enum { N_SEQUENCE = 24 };
 static void random_instruction(machine *m, char text[128])
 {
     static const int sums[] = {0, 16, 32, 48, 20};
-    unsigned kind = machine_random(m) % 8, x = 64 + machine_random(m) % 6, y = 64 + machine_random(m) % 30;
+    unsigned kind = machine_random(m) % 8, x = 64 + machine_random(m) % 6, y = machine_random(m) % 94;
     int d = sums[machine_random(m) % 5], wide = machine_random(m) % 4 != 0;
     if (kind < 5 && machine_random(m) % 8)
         snprintf(text, 128, "\tv_mfma_f32_%s v[%d:%d], v[%u:%u], v[%u:%u], v[%d:%d]",
