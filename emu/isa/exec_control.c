@@ -144,6 +144,12 @@ HANDLER(s_swappc)
     return go_to_address(w, op, to);
 }
 
+HANDLER(s_call)
+{
+    set_next_address(w, op);
+    EMU_GOTO(op->target);
+}
+
 /* hwreg operand: id in bits 5:0, first bit in 10:6, width - 1 in 15:11. */
 static uint32_t hwreg_mask(const emu_op *op)
 {
@@ -192,6 +198,7 @@ enum {
     EFFECT_BRANCH = EMU_EFFECT_BRANCH,
     EFFECT_JUMP = EMU_EFFECT_BRANCH | EMU_EFFECT_END,
     EFFECT_PC = EMU_EFFECT_PC,
+    EFFECT_CALL = EMU_EFFECT_BRANCH | EMU_EFFECT_PC,
     EFFECT_NO_VALUE = EMU_EFFECT_NO_VALUE,
 };
 

@@ -18,6 +18,24 @@ static inline uint64_t whole_quads(uint64_t x)
     return (x & 0x1111111111111111u) * 15;
 }
 
+/* A bit per group of four: whether one of them is set. */
+static inline uint64_t gather_quads(uint64_t x)
+{
+    uint64_t quads = 0;
+    for (int i = 0; i < 16; i++)
+        quads |= (uint64_t)((x >> 4 * i & 15) != 0) << i;
+    return quads;
+}
+
+/* Each bit twice. */
+static inline uint64_t double_bits(uint32_t x)
+{
+    uint64_t doubled = 0;
+    for (int i = 0; i < 32; i++)
+        doubled |= (uint64_t)(x >> i & 1) * 3 << 2 * i;
+    return doubled;
+}
+
 static inline uint64_t field(uint64_t x, uint32_t shift, uint32_t width)
 {
     x >>= shift;
