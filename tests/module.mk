@@ -12,11 +12,12 @@ PROGRAMS     := $(patsubst %.c,$(OUT)/%,$(PROGRAM_SRC))
 
 $(call objects,$(TEST_SRC) $(TEST_SUPPORT)): | $(BUILD)/have-test
 $(O)/tests/%.o: FLAGS += $(HIP_FLAGS)
-$(O)/tests/emu/%.o: FLAGS += $(EMU_FLAGS)
+$(O)/tests/emu/%.o $(O)/tests/hsa/%.o: FLAGS += $(EMU_FLAGS)
 
 test_helpers = $(call objects,$(filter tests/$(1)/%,$(TEST_SUPPORT)))
 test_rooms   = $(or $(test_rooms_$(1)),$(ARCHIVES))
 test_rooms_emu = $(O)/libemu.a $(O)/libbase.a
+test_rooms_hsa = $(test_rooms_emu)
 test_rooms_api = $(OUT)/libmoesaic.so
 test_link_api  = -Wl,-rpath,'$$$$ORIGIN/../..'
 test_rooms_hip = $(O)/libbase.a
