@@ -2,7 +2,7 @@
  *
  * Owns the trust boundary: the file comes from anywhere, so every offset, size, index and string in it is checked
  * before use, with arithmetic that can't overflow.  What passes: segments inside the file and the image, symbols and
- * relocations inside the image, kernel descriptors whose entry is inside the image.
+ * relocations inside the image, kernel descriptors whose entry is inside the code.
  * Sources: LLVM's "User Guide for AMDGPU Backend" (ELF header flags, relocation records, kernel descriptor), System V ABI.
  * Tested by tests/emu/test_hsa_loader.c.                                 SPDX-License-Identifier: MIT
  */
@@ -184,11 +184,13 @@ static hsa_status_t map_segments(loading *l)
     return HSA_STATUS_SUCCESS;
 }
 
-static bool is_writable(const loading *l, uint64_t vaddr)
+/* One segment with this permission holds n bytes at the address. */
+static bool is_in_segment(const loading *l, uint32_t permission, uint64_t vaddr, uint64_t n)
 {
     for (unsigned i = 0; i < l->file.header.e_phnum; i++) {
         Elf64_Phdr p = segment(l, i);
-        if (p.p_type == PT_LOAD && p.p_flags & PF_W && inside(vaddr - p.p_vaddr, 1, p.p_memsz))
+        if (p.p_type == PT_LOAD && (p.p_flags & permission) &&
+            inside(vaddr - p.p_vaddr, n, p.p_memsz))
             return true;
     }
     return false;
@@ -401,8 +403,8 @@ static hsa_status_t check_kernel(const loading *l, const emu_symbol *s, uint64_t
     emu_kernel_descriptor d;
     memcpy(&d, s->address, sizeof d);
     uint64_t entry = vaddr + (uint64_t)d.entry_offset_bytes;
-    if (!at(l->image, entry, 4) || entry % 4)
-        return malformed(l, "entry of a kernel outside the image", entry);
+    if (!is_in_segment(l, PF_X, entry, 4) || entry % 4)
+        return malformed(l, "entry of a kernel outside the code", entry);
     return HSA_STATUS_SUCCESS;
 }
 
@@ -421,7 +423,7 @@ static hsa_status_t take_symbol(loading *l, uint64_t index)
                         .address = at(l->image, s.st_value, s.st_size),
                         .n_bytes = s.st_size,
                         .is_kernel = is_kernel,
-                        .is_const = !is_writable(l, s.st_value),
+                        .is_const = !is_in_segment(l, PF_W, s.st_value, 1),
                         .is_global = ELF64_ST_BIND(s.st_info) != STB_LOCAL,
                         .image = l->image};
     if (!out->address)
