@@ -68,7 +68,7 @@ void machine_free(machine *m)
 
 static bool decode(machine *m, const char *line, emu_op *op)
 {
-    emu_text text = {.line = line, .size_bytes = 4, .address = 0x1000};
+    emu_text text = {.line = line, .size_bytes = 4, .address = 0x1000, .words = {m->word}};
     if (!emu_text_parse(line, m->decoder.accum_offset, &text))
         return false;
     return emu_decode(&m->decoder, &text, emu_decode_row(&text), op);
@@ -117,6 +117,13 @@ void machine_run_all(machine *m, const char *const *lines, size_t n_lines, bool 
 void machine_run(machine *m, const char *line)
 {
     machine_run_all(m, &line, 1, false);
+}
+
+void machine_run_encoded(machine *m, const char *line, uint32_t word)
+{
+    m->word = word;
+    machine_run(m, line);
+    m->word = 0;
 }
 
 static uint8_t *lane_at(const machine *m, int vgpr, int lane)
