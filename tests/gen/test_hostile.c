@@ -123,7 +123,7 @@ static void test_long_and_deep_expressions_are_refused(void **state)
 static moesaic_status try_chain(const char *first, const char *format, int n, moesaic_text *err)
 {
     cJSON *json = scale_json(), *derived = member(json, "derived");
-    char name[8], sql[64];
+    char name[16], sql[64];
     set_text(derived, "d0", first);
     for (int i = 1; i < n; i++) {
         snprintf(name, sizeof name, "d%d", i);
@@ -178,7 +178,7 @@ static void test_too_many_configurations_are_refused(void **state)
     for (int n_more = 12; n_more <= 30; n_more += 18) {
         cJSON *json = scale_json(), *parameters = member(json, "parameters");
         for (int i = 0; i < n_more; i++) {
-            char name[8];
+            char name[16];
             snprintf(name, sizeof name, "p%d", i);
             cJSON_AddItemToObject(parameters, name, cJSON_CreateIntArray((int[]){1, 2, 3, 4}, 4));
             cJSON_AddNumberToObject(member(json, "default"), name, 1);
