@@ -16,6 +16,7 @@
 
 #include "common/load.h"
 #include "common/mma.h"
+#include "common/wave.h"
 
 /* Everything that follows from a configuration's tile and its waves.  Panels: parts of the weight tile that
  * lie apart in memory (gate and up); a wave takes its columns from each. */
@@ -96,14 +97,6 @@ template <class G, class Config> struct Step {
             n[p].template store<typename G::Lds>(stage, Config::tile_m + p * G::panel_rows);
     }
 };
-
-/* Orders LDS accesses of the workgroup.  Loads from global memory stay in flight. */
-__device__ inline void lds_barrier()
-{
-    __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup", "local");
-    __builtin_amdgcn_s_barrier();
-    __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup", "local");
-}
 
 template <class G, class Config>
 __device__ inline void read_fragments(const bf16 *stage, int read, typename G::Frags &f)

@@ -14,7 +14,7 @@
 #ifndef MOESAIC_COMMON_SCHEDULE_H
 #define MOESAIC_COMMON_SCHEDULE_H
 
-#include "common/types.h"
+#include "common/wave.h"
 
 constexpr unsigned xcd_count = 8;
 
@@ -58,15 +58,9 @@ template <int TileM> struct ExpertList {
         const int first = lane_id() * per_lane;
         for (int e = first; e < min(first + per_lane, experts); e++)
             tiles_through += tiles_of(e);
-        for (int d = 1; d < wave_lanes; d *= 2) {
-            const int before = __shfl_up(tiles_through, d);
-            tiles_through += lane_id() >= d ? before : 0;
-        }
+        tiles_through = sum_through(tiles_through);
     }
-    __device__ int row_tiles() const
-    {
-        return __builtin_amdgcn_readlane(tiles_through, wave_lanes - 1);
-    }
+    __device__ int row_tiles() const { return last_lane(tiles_through); }
     /* The expert whose tiles contain row tile `index` of the whole list. */
     __device__ ExpertTile find(int index) const
     {

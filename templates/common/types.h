@@ -6,8 +6,6 @@
 #ifndef MOESAIC_COMMON_TYPES_H
 #define MOESAIC_COMMON_TYPES_H
 
-constexpr int wave_lanes = 64;
-
 typedef short bf16; /* the bits; arithmetic happens in fp32 */
 typedef short bf16x4 __attribute__((ext_vector_type(4)));
 typedef short bf16x8 __attribute__((ext_vector_type(8)));
@@ -22,14 +20,6 @@ template <> struct Bf16Vector<4> {
 template <> struct Bf16Vector<8> {
     typedef bf16x8 type;
 };
-
-__device__ inline int lane_id() { return static_cast<int>(threadIdx.x % wave_lanes); }
-
-/* Index of the wave in its workgroup, in a scalar register. */
-__device__ inline int wave_id()
-{
-    return __builtin_amdgcn_readfirstlane(static_cast<int>(threadIdx.x / wave_lanes));
-}
 
 /* Rounds to nearest even; the result is in the upper half.  A NaN stays one, made quiet. */
 __device__ inline unsigned round_bf16(float value)

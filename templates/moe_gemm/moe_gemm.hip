@@ -13,6 +13,7 @@
 #include "common/mma.h"
 #include "common/pipeline.h"
 #include "common/schedule.h"
+#include "common/wave.h"
 
 // moesaic:config
 struct Config {
