@@ -21,8 +21,8 @@ enum { DB_APPLICATION_ID = 0x4d4f4553 /* "MOES" */, DB_SCHEMA_MAJOR = 1, DB_SCHE
 typedef struct db db;
 
 typedef enum db_mode {
-    DB_READ,      /* must exist; nothing is written, not even a journal file where the folder is read-only */
-    DB_WRITE,     /* created when missing; an older schema is migrated on a copy, then renamed */
+    DB_READ, /* must exist; nothing is written, not even a journal file where the folder is read-only */
+    DB_WRITE, /* created when missing; an older schema is migrated on a copy, then renamed */
 } db_mode;
 
 /* Errors: E_IO (missing, read-only: with path and remedy), E_SCHEMA (newer major; not ours), E_DB (damaged). */
@@ -41,9 +41,12 @@ typedef struct db_device {
 
 /* Find or add; the id is stable. */
 moesaic_status db_device_put(db *, const db_device *, int64_t *id, moesaic_text *err);
-moesaic_status db_problem_put(db *, const char *family, const char *pass, const char *key, int64_t *id, moesaic_text *);
-moesaic_status db_template_put(db *, const char *family, const char *hash, int64_t *id, moesaic_text *err);
-moesaic_status db_config_put(db *, int64_t template_id, const char *key, int64_t *id, moesaic_text *err);
+moesaic_status db_problem_put(db *, const char *family, const char *pass, const char *key,
+                              int64_t *id, moesaic_text *);
+moesaic_status db_template_put(db *, const char *family, const char *hash, int64_t *id,
+                               moesaic_text *err);
+moesaic_status db_config_put(db *, int64_t template_id, const char *key, int64_t *id,
+                             moesaic_text *err);
 
 typedef struct db_code_object {
     const void *elf; /* plain ELF; stored compressed (zstd), `hash` is of the plain bytes */
@@ -60,7 +63,8 @@ moesaic_status db_code_objects_collect(db *, int64_t *n_removed, moesaic_text *e
 moesaic_status db_collect(db *, int64_t *n_removed, moesaic_text *err);
 
 /* A run: one call of tune.  options is JSON for provenance. */
-moesaic_status db_run_begin(db *, const char *command, const char *options, int64_t *run_id, moesaic_text *err);
+moesaic_status db_run_begin(db *, const char *command, const char *options, int64_t *run_id,
+                            moesaic_text *err);
 moesaic_status db_run_end(db *, int64_t run_id, const char *outcome, moesaic_text *err);
 
 typedef enum db_trial_status {
@@ -78,20 +82,23 @@ const char *db_trial_status_name(db_trial_status status); /* "ok" "wrong" ... "r
 typedef struct db_trial_result {
     db_trial_status status;
     int64_t code_object_id; /* 0: none */
-    double time_us, spread_pct, max_error, error_bound; /* NAN: unknown (NULL); INFINITY allowed for max_error */
-    const char *time_kind, *model_version; /* "measured" "modelled" "untrusted"; model_version NULL or "" */
-    const char *reason;                    /* for everything but ok; "" */
-    const char *launch;                    /* gen_space_launch's JSON */
-    bool verified;                         /* reduced problem passed */
-    bool verified_full;                    /* full size passed too: needed to win */
+    double time_us, spread_pct, max_error,
+        error_bound; /* NAN: unknown (NULL); INFINITY allowed for max_error */
+    const char *time_kind,
+        *model_version; /* "measured" "modelled" "untrusted"; model_version NULL or "" */
+    const char *reason; /* for everything but ok; "" */
+    const char *launch; /* gen_space_launch's JSON */
+    bool verified;      /* reduced problem passed */
+    bool verified_full; /* full size passed too: needed to win */
 } db_trial_result;
 
 /* State the candidate before it is launched.  deaths: how often it was found in flight of a dead process before (the
  * tuner tries it once more, alone, and makes it a fault at its second death).  A row that has a result already and
  * is not to be retuned gives *known = true and is left alone, and so does one that a living process has in flight.
  * A row that is retuned keeps its last result, and may stay the winner, until db_trial_end. */
-moesaic_status db_trial_begin(db *, int64_t run_id, int64_t problem_id, int64_t config_id, int64_t device_id,
-                              bool retune, int64_t *trial_id, bool *known, int64_t *deaths, moesaic_text *err);
+moesaic_status db_trial_begin(db *, int64_t run_id, int64_t problem_id, int64_t config_id,
+                              int64_t device_id, bool retune, int64_t *trial_id, bool *known,
+                              int64_t *deaths, moesaic_text *err);
 moesaic_status db_trial_end(db *, int64_t trial_id, const db_trial_result *, moesaic_text *err);
 
 /* One stored trial, texts owned by the row: valid until db_row_free. */
@@ -100,7 +107,8 @@ typedef struct db_trial_row {
     db_trial_status status;
     double time_us, spread_pct, max_error, error_bound;
     bool verified, verified_full, in_flight;
-    char *family, *pass, *problem, *config, *time_kind, *model_version, *reason, *launch, *template_hash, *launch_abi;
+    char *family, *pass, *problem, *config, *time_kind, *model_version, *reason, *launch,
+        *template_hash, *launch_abi;
 } db_trial_row;
 void db_row_free(db_trial_row *row);
 
@@ -112,17 +120,20 @@ moesaic_status db_trial_show(db *, int64_t trial_id, cJSON **out, moesaic_text *
 
 /* Trials of a problem, on one device and for one template (0: any), best time first; visit returns false to stop. */
 moesaic_status db_trials(db *, int64_t problem_id, int64_t device_id, int64_t template_id,
-                         bool (*visit)(const db_trial_row *row, void *user), void *user, moesaic_text *err);
+                         bool (*visit)(const db_trial_row *row, void *user), void *user,
+                         moesaic_text *err);
 
 /* Make the best eligible trial (ok, verified_full, time_kind not untrusted) the winner; NOTFOUND when there is none. */
-moesaic_status db_winner_choose(db *, int64_t problem_id, int64_t device_id, int64_t template_id, int64_t *trial_id,
-                                moesaic_text *err);
-moesaic_status db_winner_get(db *, int64_t problem_id, int64_t device_id, db_trial_row *out, moesaic_text *err);
+moesaic_status db_winner_choose(db *, int64_t problem_id, int64_t device_id, int64_t template_id,
+                                int64_t *trial_id, moesaic_text *err);
+moesaic_status db_winner_get(db *, int64_t problem_id, int64_t device_id, db_trial_row *out,
+                             moesaic_text *err);
 
 /* All winners (family and pass may be NULL for any), for the runtime's index and for `db ls`. */
 moesaic_status db_winners(db *, const char *family, const char *pass,
-                          bool (*visit)(const db_trial_row *row, const db_device *device, void *user), void *user,
-                          moesaic_text *err);
+                          bool (*visit)(const db_trial_row *row, const db_device *device,
+                                        void *user),
+                          void *user, moesaic_text *err);
 
 /* {"problems":..,"trials":{status:count},"winners":..,"code_objects":..,"bytes":..,"schema":..}; a new object. */
 moesaic_status db_stat(db *, cJSON **out, moesaic_text *err);

@@ -88,8 +88,8 @@ moesaic_status db_code_objects_collect(db *database, int64_t *n_removed, moesaic
 moesaic_status db_collect(db *database, int64_t *n_removed, moesaic_text *err)
 {
     static const char *const unused[] = {
-        "DELETE FROM code_object WHERE id NOT IN"
-        " (SELECT code_object_id FROM trial WHERE code_object_id IS NOT NULL)",
+        ("DELETE FROM code_object WHERE id NOT IN"
+         " (SELECT code_object_id FROM trial WHERE code_object_id IS NOT NULL)"),
         "DELETE FROM config WHERE id NOT IN (SELECT config_id FROM trial)",
         "DELETE FROM template WHERE id NOT IN (SELECT template_id FROM config)",
         "DELETE FROM problem WHERE id NOT IN (SELECT problem_id FROM trial)",

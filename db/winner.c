@@ -53,7 +53,7 @@ static moesaic_status visit_row(sqlite3_stmt *statement, const visitor *to, bool
     if (to->winner) {
         db_device device = read_device(statement);
         *more = to->winner(&row, &device, to->user);
-    } else {
+    } else if (to->trial) {
         *more = to->trial(&row, to->user);
     }
     db_row_free(&row);

@@ -96,8 +96,9 @@ moesaic_status gen_family_open(const char *name_or_folder, gen_family **out, moe
 {
     *out = NULL;
     gen_family *family = calloc(1, sizeof *family);
-    moesaic_status status = family ? find_folder(name_or_folder, &family->folder, err)
-                                   : moesaic_fail(err, MOESAIC_E_NOMEM, "no memory for a family");
+    if (!family)
+        return moesaic_fail(err, MOESAIC_E_NOMEM, "no memory for a family");
+    moesaic_status status = find_folder(name_or_folder, &family->folder, err);
     if (status == MOESAIC_OK)
         status = read_family(family, err);
     if (status == MOESAIC_OK)

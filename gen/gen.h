@@ -40,13 +40,13 @@ bool gen_family_has_pass(const gen_family *family, const char *pass);
 
 /* Check a problem's fields against the family (unknown fields, unknown dtype, sizes out of range, top_k above
  * experts ... are refused with value and remedy) and fill in defaults.  out: a new object. */
-moesaic_status gen_problem_complete(const gen_family *family, const char *pass, const cJSON *fields, cJSON **out,
-                                    moesaic_text *err);
+moesaic_status gen_problem_complete(const gen_family *family, const char *pass, const cJSON *fields,
+                                    cJSON **out, moesaic_text *err);
 
 /* A configuration that states some parameters, the others as in base (NULL: the family's default); a new object.
  * Errors: E_INPUT for an unknown parameter or a value that is not listed.  It need not be legal. */
-moesaic_status gen_config_complete(const gen_family *family, const cJSON *base, const cJSON *given, cJSON **out,
-                                   moesaic_text *err);
+moesaic_status gen_config_complete(const gen_family *family, const cJSON *base, const cJSON *given,
+                                   cJSON **out, moesaic_text *err);
 
 /* The space of one problem on one device.  problem must be complete. */
 moesaic_status gen_space_open(const gen_family *family, const char *pass, const cJSON *problem,
@@ -75,11 +75,12 @@ moesaic_status gen_space_why(gen_space *space, const cJSON *config, cJSON **out,
  * {"kernels":[{"kernel":"moe_gemm","block":[256,1,1],"grid":[608,1,1],"lds_bytes":0}, ...],
  *  "arguments":[{"name":"x","type":"ptr"},...],"workspace":{"fixed_bytes":0,"per_row_bytes":8192}}
  * It is stored with every trial: the runtime launches from it without the template. */
-moesaic_status gen_space_launch(gen_space *space, const cJSON *config, cJSON **out, moesaic_text *err);
+moesaic_status gen_space_launch(gen_space *space, const cJSON *config, cJSON **out,
+                                moesaic_text *err);
 
 /* One standalone HIP file: includes inlined, configuration filled in, head comment with family, pass, problem and
  * configuration.  The same input gives the same bytes. */
-moesaic_status gen_emit(const gen_family *family, const char *pass, const cJSON *problem, const cJSON *config,
-                        str *out, moesaic_text *err);
+moesaic_status gen_emit(const gen_family *family, const char *pass, const cJSON *problem,
+                        const cJSON *config, str *out, moesaic_text *err);
 
 #endif

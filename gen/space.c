@@ -289,7 +289,7 @@ static moesaic_status first_index(gen_space *space, const cJSON *config, const c
                                              p->string, operator, p->valuedouble);
     if (!terms.n)
         str_add(&terms, "1");
-    sqlite3_stmt *query;
+    sqlite3_stmt *query = NULL;
     bool row = false;
     moesaic_status status = terms.failed
                                 ? moesaic_fail(err, MOESAIC_E_NOMEM, "no memory for a query")
