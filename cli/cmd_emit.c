@@ -1,6 +1,6 @@
 /* cli/cmd_emit.c: `moesaic emit`: one variant of a kernel family as a HIP file that stands alone.
  *
- * Tested by tests/cli/test_emit.sh.    SPDX-License-Identifier: MIT
+ * Tested by tests/cli/test_space.sh.    SPDX-License-Identifier: MIT
  */
 #include "cli/problem.h"
 
