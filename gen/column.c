@@ -169,18 +169,50 @@ moesaic_status columns_needed(const column_list *columns, evaluator *e, const ch
     return evaluator_reads(e, where, "shape", expression, note_read, &reader, err);
 }
 
-moesaic_status columns_derive(const column_list *columns, evaluator *e, const char *table,
-                              const column_set *wanted, column_set *have, moesaic_text *err)
+/* Is all that column i is made of in the table?  Facts and parameters always are. */
+static bool is_ready(const column_list *columns, int i, const column_set *have)
 {
+    for (int j = 0; j < i; j++)
+        if (columns->c[i].needs.has[j] && columns->c[j].kind == COLUMN_DERIVED && !have->has[j])
+            return false;
+    return true;
+}
+
+/* Add the wanted columns that can be computed from those that are there: all in one pass over the rows. */
+static moesaic_status derive_ready(const column_list *columns, evaluator *e, const char *table,
+                                   const column_set *wanted, column_set *have, bool *more,
+                                   moesaic_text *err)
+{
+    str assignments = {0};
+    const column_set before = *have;
+    const char *first = NULL;
     moesaic_status status = MOESAIC_OK;
     for (int i = 0; i < columns->n && status == MOESAIC_OK; i++) {
         const space_column *c = &columns->c[i];
-        if (c->kind != COLUMN_DERIVED || !wanted->has[i] || have->has[i])
+        if (c->kind != COLUMN_DERIVED || !wanted->has[i] || have->has[i] ||
+            !is_ready(columns, i, &before))
             continue;
         status = evaluator_run(e, err, "ALTER TABLE %s ADD COLUMN \"%w\"", table, c->name);
-        if (status == MOESAIC_OK)
-            status = evaluator_set(e, c->name, table, c->name, c->json->valuestring, err);
+        str_printf(&assignments, "%s\"%s\" = (%s\n)", assignments.n ? ", " : "", c->name,
+                   c->json->valuestring);
+        first = first ? first : c->name;
         have->has[i] = true;
     }
+    *more = assignments.n > 0;
+    if (assignments.failed)
+        status = moesaic_fail(err, MOESAIC_E_NOMEM, "%s: no memory for its columns", e->family);
+    if (status == MOESAIC_OK && *more)
+        status = evaluator_update(e, first, table, assignments.s, err);
+    str_free(&assignments);
+    return status;
+}
+
+moesaic_status columns_derive(const column_list *columns, evaluator *e, const char *table,
+                              const column_set *wanted, column_set *have, moesaic_text *err)
+{
+    bool more = true;
+    moesaic_status status = MOESAIC_OK;
+    while (more && status == MOESAIC_OK)
+        status = derive_ready(columns, e, table, wanted, have, &more, err);
     return status;
 }

@@ -67,6 +67,9 @@ moesaic_status evaluator_step(evaluator *e, sqlite3_stmt *statement, bool *row, 
 
 /* The family's expressions; where names one in messages. */
 
+/* `"column" = (expression), ...` in all rows; the expressions were accepted by evaluator_reads. */
+moesaic_status evaluator_update(evaluator *e, const char *where, const char *table,
+                                const char *assignments, moesaic_text *err);
 /* column = expression in all rows. */
 moesaic_status evaluator_set(evaluator *e, const char *where, const char *table, const char *column,
                              const char *expression, moesaic_text *err);
@@ -129,6 +132,11 @@ struct gen_space {
     int64_t total, legal;
     sqlite3_stmt *config, *estimate;
 };
+
+/* --- enumerate.c --- */
+
+/* Make the table `legal`, and count. */
+moesaic_status enumerate_legal(gen_space *space, moesaic_text *err);
 
 /* --- require.c --- */
 

@@ -1,153 +1,12 @@
-/* gen/space.c: the legal configurations of a problem on a device.
+/* gen/space.c: a problem's space: its legal configurations by number, their estimates, the default.
  *
- * Constraints are applied in the order in which they are stated, each to a table that has only the parameters
- * which were needed so far: what it removes stands for all values of the parameters that are still to come.  So
- * 10^6 configurations cost some 10^4 rows, and the counts are those of trying them one by one.
- * Uses sql.c, column.c, one.c.  Tested by tests/gen/test_space.c.                  SPDX-License-Identifier: MIT
+ * Uses enumerate.c, column.c, one.c.  Tested by tests/gen/test_space.c.            SPDX-License-Identifier: MIT
  */
 #include "gen/gen_int.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* The table `space` while it grows and shrinks. */
-typedef struct builder {
-    gen_space *space;
-    column_set have;
-    int64_t n_rows,
-        n_values_to_come; /* product over the parameters that are not in the table yet */
-} builder;
-
-static int64_t n_values(const space_column *parameter)
-{
-    return cJSON_GetArraySize(parameter->json);
-}
-
-static moesaic_status count_total(gen_space *space, moesaic_text *err)
-{
-    space->total = 1;
-    for (int i = 0; i < space->columns.n; i++) {
-        if (space->columns.c[i].kind != COLUMN_PARAMETER)
-            continue;
-        space->total *= n_values(&space->columns.c[i]);
-        if (space->total > GEN_MAX_TOTAL)
-            return moesaic_fail(err, MOESAIC_E_INPUT, "%s: more than 10^15 configurations",
-                                space->eval.family);
-    }
-    return MOESAIC_OK;
-}
-
-/* Every row once for each value of the parameter. */
-static moesaic_status join_parameter(builder *b, int i, moesaic_text *err)
-{
-    const space_column *p = &b->space->columns.c[i];
-    str values = {0};
-    const cJSON *v;
-    cJSON_ArrayForEach(v, p->json)
-        str_printf(&values, "%s(%.0f)", values.n ? "," : "", v->valuedouble);
-    b->n_rows *= n_values(p);
-    b->n_values_to_come /= n_values(p);
-    b->have.has[i] = true;
-    moesaic_status status = MOESAIC_OK;
-    if (b->n_rows > GEN_MAX_ROWS)
-        status =
-            moesaic_fail(err, MOESAIC_E_INPUT,
-                         "%s: more than %d configurations at once; state constraints that need "
-                         "few parameters first",
-                         b->space->eval.family, GEN_MAX_ROWS);
-    else
-        status =
-            evaluator_run(&b->space->eval, err,
-                          "CREATE TABLE wider AS SELECT space.*, v.column1 AS \"%w\" FROM space,"
-                          " (VALUES %s) AS v; DROP TABLE space;"
-                          " ALTER TABLE wider RENAME TO space",
-                          p->name, str_text(&values));
-    str_free(&values);
-    return status;
-}
-
-static moesaic_status bring(builder *b, const column_set *wanted, moesaic_text *err)
-{
-    const column_list *columns = &b->space->columns;
-    moesaic_status status = MOESAIC_OK;
-    for (int i = 0; i < columns->n && status == MOESAIC_OK; i++)
-        if (columns->c[i].kind == COLUMN_PARAMETER && wanted->has[i] && !b->have.has[i])
-            status = join_parameter(b, i, err);
-    return status == MOESAIC_OK
-               ? columns_derive(columns, &b->space->eval, "space", wanted, &b->have, err)
-               : status;
-}
-
-static moesaic_status apply(builder *b, const cJSON *constraint, moesaic_text *err)
-{
-    const char *name = cJSON_GetObjectItemCaseSensitive(constraint, "name")->valuestring;
-    const char *sql = cJSON_GetObjectItemCaseSensitive(constraint, "sql")->valuestring;
-    evaluator *e = &b->space->eval;
-    column_set needs;
-    int64_t n_removed = 0;
-    moesaic_status status = columns_needed(&b->space->columns, e, name, sql, &needs, err);
-    if (status == MOESAIC_OK)
-        status = bring(b, &needs, err);
-    if (status == MOESAIC_OK)
-        status = evaluator_keep(e, name, "space", sql, &n_removed, err);
-    b->n_rows -= n_removed;
-    double n_excluded = (double)(n_removed * b->n_values_to_come);
-    if (status == MOESAIC_OK && !cJSON_AddNumberToObject(b->space->excluded, name, n_excluded))
-        status = moesaic_fail(err, MOESAIC_E_NOMEM, "%s: no memory for its space", e->family);
-    return status;
-}
-
-/* Parameters as `"p1", "p2"`. */
-static char *list_parameters(const gen_space *space)
-{
-    str list = {0};
-    for (int i = 0; i < space->columns.n; i++)
-        if (space->columns.c[i].kind == COLUMN_PARAMETER)
-            str_printf(&list, "%s\"%s\"", list.n ? ", " : "", space->columns.c[i].name);
-    if (!list.n)
-        str_add(&list, "NULL"); /* no parameter: one configuration */
-    if (list.failed)
-        str_free(&list);
-    return list.s;
-}
-
-/* The table `legal`: parameters alone, in the order of their values; rowid is the index plus 1. */
-static moesaic_status make_legal(builder *b, moesaic_text *err)
-{
-    gen_space *space = b->space;
-    evaluator *e = &space->eval;
-    char *list = list_parameters(space);
-    if (!list)
-        return moesaic_fail(err, MOESAIC_E_NOMEM, "%s: no memory for its space", e->family);
-    moesaic_status status = evaluator_run(
-        e, err, "CREATE TABLE legal AS SELECT %s FROM space ORDER BY %s; DROP TABLE space", list,
-        list);
-    free(list);
-    space->legal = b->n_rows;
-    return status == MOESAIC_OK
-               ? evaluator_query(e, &space->config, err, "SELECT * FROM legal WHERE rowid = ?")
-               : status;
-}
-
-static moesaic_status enumerate(gen_space *space, moesaic_text *err)
-{
-    builder b = {.space = space, .n_rows = 1, .n_values_to_come = space->total};
-    const cJSON *c;
-    moesaic_status status =
-        evaluator_run(&space->eval, err, "CREATE TABLE space AS SELECT * FROM facts");
-    cJSON_ArrayForEach(c, cJSON_GetObjectItemCaseSensitive(space->family->json, "constraints"))
-    {
-        if (status == MOESAIC_OK)
-            status = apply(&b, c, err);
-    }
-    column_set all = {0};
-    for (int i = 0; i < space->columns.n; i++)
-        all.has[i] = space->columns.c[i].kind == COLUMN_PARAMETER;
-    if (status == MOESAIC_OK)
-        status = bring(&b, &all, err);
-    return status == MOESAIC_OK ? make_legal(&b, err) : status;
-}
 
 moesaic_status gen_space_open(const gen_family *family, const char *pass, const cJSON *problem,
                               const gen_device *device, gen_space **out, moesaic_text *err)
@@ -164,9 +23,10 @@ moesaic_status gen_space_open(const gen_family *family, const char *pass, const 
     if (status == MOESAIC_OK)
         status = columns_read(family, pass, problem, device, &space->eval, &space->columns, err);
     if (status == MOESAIC_OK)
-        status = count_total(space, err);
+        status = enumerate_legal(space, err);
     if (status == MOESAIC_OK)
-        status = enumerate(space, err);
+        status = evaluator_query(&space->eval, &space->config, err,
+                                 "SELECT * FROM legal WHERE rowid = ?");
     if (status != MOESAIC_OK) {
         gen_space_free(space);
         return status;
@@ -239,18 +99,30 @@ moesaic_status gen_space_config(gen_space *space, int64_t i, cJSON **out, moesai
     return status;
 }
 
+/* The facts that needs holds, as `, "f1", "f2"`. */
+static void list_facts(const gen_space *space, const column_set *needs, str *out)
+{
+    for (int i = 0; i < space->columns.n; i++)
+        if (space->columns.c[i].kind == COLUMN_FACT && needs->has[i])
+            str_printf(out, ", \"%s\"", space->columns.c[i].name);
+}
+
 /* The table `estimates`: as legal, with the columns that the estimate needs and its value. */
 static moesaic_status make_estimates(gen_space *space, const char *expression, moesaic_text *err)
 {
     evaluator *e = &space->eval;
     column_set needs, have = {0};
+    str facts = {0};
     moesaic_status status =
         columns_needed(&space->columns, e, "estimate_us", expression, &needs, err);
+    list_facts(space, &needs, &facts);
     if (status == MOESAIC_OK)
         status = evaluator_run(
             e, err,
-            "DROP TABLE IF EXISTS estimates; CREATE TABLE estimates AS SELECT legal.*,"
-            " facts.*, NULL AS \"=\" FROM legal, facts ORDER BY legal.rowid");
+            "DROP TABLE IF EXISTS estimates; CREATE TABLE estimates AS SELECT legal.*%s,"
+            " NULL AS \"=\" FROM legal, facts ORDER BY legal.rowid",
+            str_text(&facts));
+    str_free(&facts);
     if (status == MOESAIC_OK)
         status = columns_derive(&space->columns, e, "estimates", &needs, &have, err);
     if (status == MOESAIC_OK)

@@ -129,50 +129,71 @@ static bool stays_inside(const char *expression)
     return depth == 0;
 }
 
-/* Prepare sql, which holds expression and works on table, under guard. */
-static moesaic_status prepare(evaluator *e, const char *where, const char *table,
-                              const char *expression, const char *sql, sqlite3_stmt **out,
-                              moesaic_text *err)
+static moesaic_status check(const evaluator *e, const char *where, const char *expression,
+                            moesaic_text *err)
 {
-    *out = NULL;
-    if (!sql)
-        return moesaic_fail(err, MOESAIC_E_NOMEM, "%s: no memory for %s", e->family, where);
     if (strlen(expression) > GEN_MAX_EXPRESSION_BYTES)
         return moesaic_fail(err, MOESAIC_E_INPUT, "%s: %s is longer than %d characters", e->family,
                             where, GEN_MAX_EXPRESSION_BYTES);
     if (!stays_inside(expression))
         return moesaic_fail(err, MOESAIC_E_INPUT, "%s: %s is not one SQL expression: %.200s",
                             e->family, where, expression);
+    return MOESAIC_OK;
+}
+
+/* Prepare sql, which works on table, under guard; sql is from sqlite3_mprintf, and freed. */
+static moesaic_status prepare(evaluator *e, const char *where, const char *table, char *sql,
+                              sqlite3_stmt **out, moesaic_text *err)
+{
+    *out = NULL;
+    if (!sql)
+        return moesaic_fail(err, MOESAIC_E_NOMEM, "%s: no memory for %s", e->family, where);
     e->table = table;
     int code = sqlite3_prepare_v2(e->sql, sql, -1, out, NULL);
     e->table = NULL;
+    sqlite3_free(sql);
     return code == SQLITE_OK ? MOESAIC_OK : failed(e, where, err);
 }
 
-static moesaic_status run_guarded(evaluator *e, const char *where, const char *table,
-                                  const char *expression, char *sql, moesaic_text *err)
+static moesaic_status run_guarded(evaluator *e, const char *where, const char *table, char *sql,
+                                  moesaic_text *err)
 {
     sqlite3_stmt *statement;
-    moesaic_status status = prepare(e, where, table, expression, sql, &statement, err);
+    moesaic_status status = prepare(e, where, table, sql, &statement, err);
     if (status == MOESAIC_OK && sqlite3_step(statement) != SQLITE_DONE)
         status = failed(e, where, err);
     sqlite3_finalize(statement);
-    sqlite3_free(sql);
     return status;
+}
+
+moesaic_status evaluator_update(evaluator *e, const char *where, const char *table,
+                                const char *assignments, moesaic_text *err)
+{
+    char *sql = sqlite3_mprintf("UPDATE %s SET %s", table, assignments);
+    return run_guarded(e, where, table, sql, err);
 }
 
 moesaic_status evaluator_set(evaluator *e, const char *where, const char *table, const char *column,
                              const char *expression, moesaic_text *err)
 {
+    moesaic_status status = check(e, where, expression, err);
+    if (status != MOESAIC_OK)
+        return status;
     char *sql = sqlite3_mprintf("UPDATE %s SET \"%w\" = (%s\n)", table, column, expression);
-    return run_guarded(e, where, table, expression, sql, err);
+    return run_guarded(e, where, table, sql, err);
+}
+
+static char *delete_statement(const char *table, const char *expression)
+{
+    return sqlite3_mprintf("DELETE FROM %s WHERE (%s\n) IS NOT TRUE", table, expression);
 }
 
 moesaic_status evaluator_keep(evaluator *e, const char *where, const char *table,
                               const char *expression, int64_t *n_removed, moesaic_text *err)
 {
-    char *sql = sqlite3_mprintf("DELETE FROM %s WHERE (%s\n) IS NOT TRUE", table, expression);
-    moesaic_status status = run_guarded(e, where, table, expression, sql, err);
+    moesaic_status status = check(e, where, expression, err);
+    if (status == MOESAIC_OK)
+        status = run_guarded(e, where, table, delete_statement(table, expression), err);
     *n_removed = status == MOESAIC_OK ? sqlite3_changes64(e->sql) : 0;
     return status;
 }
@@ -182,14 +203,15 @@ moesaic_status evaluator_reads(evaluator *e, const char *where, const char *tabl
                                void (*on_read)(void *reader, const char *column), void *reader,
                                moesaic_text *err)
 {
+    moesaic_status status = check(e, where, expression, err);
+    if (status != MOESAIC_OK)
+        return status;
     sqlite3_stmt *statement;
-    char *sql = sqlite3_mprintf("DELETE FROM %s WHERE (%s\n) IS NOT TRUE", table, expression);
     e->on_read = on_read;
     e->reader = reader;
-    moesaic_status status = prepare(e, where, table, expression, sql, &statement, err);
+    status = prepare(e, where, table, delete_statement(table, expression), &statement, err);
     e->on_read = NULL;
     sqlite3_finalize(statement);
-    sqlite3_free(sql);
     return status;
 }
 
