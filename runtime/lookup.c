@@ -122,11 +122,13 @@ void lookup_differs(const record *r, const problem *p, char *text, size_t n)
     str_free(&all);
 }
 
-/* A workload of this one problem, fed to tune. */
+/* A workload of this one problem, fed to tune; workloads have no other family's problems. */
 void lookup_tune_command(const problem *p, char *text, size_t n)
 {
-    snprintf(text, n,
-             "echo '{\"name\":\"missed\",\"moe\":[{\"passes\":[\"%s\"],%s]}' > missed.json && "
-             "moesaic tune missed.json",
-             p->pass, p->key.s ? p->key.s + 1 : "}");
+    text[0] = 0;
+    if (strcmp(p->family, "moe_gemm") == 0)
+        snprintf(text, n,
+                 "echo '{\"name\":\"missed\",\"moe\":[{\"passes\":[\"%s\"],%s]}' > missed.json && "
+                 "moesaic tune missed.json",
+                 p->pass, p->key.s ? p->key.s + 1 : "}");
 }

@@ -70,7 +70,7 @@ moesaic_status context_check(const moesaic_context *context, moesaic_text *err);
 void context_retain(moesaic_context *context);
 void context_release(moesaic_context *context);
 
-/* --- moe_gemm.c: what is asked for --- */
+/* --- problem.c: what is asked for --- */
 
 typedef struct problem {
     const char *family, *pass;
@@ -78,6 +78,9 @@ typedef struct problem {
     str key;
 } problem;
 
+/* fields become the key's, without what is at its default, and belong to the problem (also on failure). */
+moesaic_status problem_make(const char *family, const char *pass, cJSON *fields, problem *out,
+                            moesaic_text *err);
 void problem_free(problem *p);
 
 /* --- lookup.c: the best record for a problem --- */
@@ -137,17 +140,55 @@ moesaic_status serve(moesaic_context *context, const problem *p, kernels *out, m
 moesaic_status fallback_load(moesaic_context *context, const problem *p, kernels *out, char *config,
                              size_t n_config, moesaic_text *err);
 
-/* --- plans --- */
+/* --- plan.c: what plans of all families share --- */
+
+typedef enum plan_kind { PLAN_MOE_GEMM, PLAN_ROUTER } plan_kind;
 
 struct moesaic_plan {
     moesaic_context *context;
     kernels kernels;
     moesaic_lookup info;
-    moesaic_moe_gemm shape; /* strides filled in; routing is NULL */
+    plan_kind kind;
+    const char *pass; /* for messages */
+    int64_t top_k;
+    union {
+        moesaic_moe_gemm moe_gemm; /* strides filled in; routing is NULL */
+        moesaic_router router;     /* the same */
+    } shape;
 };
 
-/* MOESAIC_E_INPUT for NULL, MOESAIC_E_FORK in a forked child. */
+/* Serve a problem: a new plan like `like` with the kernels in it.  Frees the problem. */
+moesaic_status plan_make(moesaic_context *context, const moesaic_plan *like, problem *p,
+                         moesaic_plan **out, moesaic_text *err);
+
+/* E_INPUT for NULL, E_FORK in a forked child. */
 moesaic_status plan_check(const moesaic_plan *plan, moesaic_text *err);
+/* The same, and E_INPUT for a plan of another family. */
+moesaic_status plan_check_kind(const moesaic_plan *plan, plan_kind kind, moesaic_text *err);
+
+/* Is the workspace enough for so many tokens, and as aligned as it must be? */
+moesaic_status plan_check_amount(const moesaic_plan *plan, int64_t tokens, const void *workspace,
+                                 size_t workspace_bytes, moesaic_text *err);
+
+/* A pointer that an execution brings. */
+typedef struct plan_pointer {
+    const char *name;
+    const void *pointer;
+    bool needed;
+    size_t alignment;
+} plan_pointer;
+moesaic_status plan_check_pointers(const moesaic_plan *plan, const plan_pointer *pointers, size_t n,
+                                   moesaic_text *err);
+
+/* What an argument's value is when it is a pointer. */
+static inline int64_t plan_address(const void *pointer)
+{
+    return (int64_t)(intptr_t)pointer;
+}
+
+/* E_SHAPE unless low <= value <= high. */
+moesaic_status check_range(const char *name, int64_t value, int64_t low, int64_t high,
+                           moesaic_text *err);
 
 /* Copy a struct that its receiver may know in an older, shorter form. */
 moesaic_status copy_sized(const void *from, size_t n, void *to, uint32_t to_bytes);

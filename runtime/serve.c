@@ -67,29 +67,34 @@ static moesaic_status serve_default(moesaic_context *context, const problem *p, 
     return status;
 }
 
+/* What the family can't do is said as it is; a miss, with everything that was tried and the way out. */
 static moesaic_status refuse(const problem *p, moesaic_status status, const moesaic_text *reason,
                              const moesaic_lookup *info, moesaic_text *err)
 {
-    moesaic_text why = err ? *err : (moesaic_text){""};
-    if (status == MOESAIC_E_SHAPE || status == MOESAIC_E_NOMEM)
+    if (status == MOESAIC_E_INPUT || status == MOESAIC_E_SHAPE)
+        return MOESAIC_E_SHAPE;
+    if (status == MOESAIC_E_NOMEM || !err)
         return status;
+    const moesaic_text why = *err;
     return moesaic_fail(err, status,
-                        "%s %s %s: nothing tuned is near%s%.200s%s, and no default (%.250s): %s",
+                        "%s %s %s: nothing tuned is near%s%.200s%s, and there is no default: "
+                        "%.250s%s%s",
                         p->family, p->pass, str_text(&p->key), reason->s[0] ? " (" : "", reason->s,
-                        reason->s[0] ? ")" : "", why.s, info->tune_command);
+                        reason->s[0] ? ")" : "", why.s,
+                        info->tune_command[0] ? ". To tune it: " : "", info->tune_command);
 }
 
 moesaic_status serve(moesaic_context *context, const problem *p, kernels *out, moesaic_lookup *info,
                      moesaic_text *err)
 {
-    moesaic_text reason = {""}, own = {""};
+    moesaic_text reason = {""};
     counters *c = &context->counters;
     moesaic_status status = MOESAIC_OK;
     *info = (moesaic_lookup){.size_bytes = sizeof *info};
     lookup_tune_command(p, info->tune_command, sizeof info->tune_command);
     pthread_mutex_lock(&context->lock);
     if (!serve_record(context, p, out, info, &reason))
-        status = serve_default(context, p, out, info, err ? err : &own);
+        status = serve_default(context, p, out, info, err);
     pthread_mutex_unlock(&context->lock);
     atomic_fetch_add(&c->served[info->served], 1);
     atomic_fetch_add(&c->candidates, info->candidate);

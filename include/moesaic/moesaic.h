@@ -163,6 +163,23 @@ MOESAIC_API moesaic_status moesaic_plan_moe_gemm(moesaic_context *context,
                                                  const moesaic_moe_gemm *shape, moesaic_plan **out,
                                                  moesaic_text *err);
 
+/* Choosing each token's experts from its logits, and listing rows by expert, as the GEMMs want them.  A token takes
+ * the top_k experts with the largest logits, the lower expert among equals; a logit that is NaN or -inf takes
+ * nobody.  The weight of an expert is its share of the softmax over all logits. */
+typedef struct moesaic_router {
+    uint32_t size_bytes;
+    uint32_t normalise; /* 1: the weights of a token sum to 1 */
+    int64_t tokens;     /* that the kernels are chosen for */
+    int64_t experts;    /* at most 1024 */
+    int64_t top_k;      /* at most 16 */
+    int64_t ld_logits;  /* stride of a token's logits; 0: experts */
+} moesaic_router;
+
+/* Plan one router; as moesaic_plan_moe_gemm. */
+MOESAIC_API moesaic_status moesaic_plan_router(moesaic_context *context,
+                                               const moesaic_router *shape, moesaic_plan **out,
+                                               moesaic_text *err);
+
 /* NULL is fine.  Executions that were put on a stream must have ended: this unloads their code. */
 MOESAIC_API void moesaic_plan_free(moesaic_plan *plan);
 
@@ -185,11 +202,12 @@ typedef struct moesaic_lookup {
     double distance;    /* 0 for a hit; doublings of tokens and penalties for a neighbour */
     double time_us;     /* of the record's own problem; 0: unknown */
     char time_kind[16]; /* "measured" (silicon), "modelled" (software MI300X), "" (none) */
-    char model_version[32];  /* of a modelled time */
-    char database[1024];     /* the layer that answered */
-    char config[1024];       /* the configuration, JSON */
-    char differs[256];       /* "tokens 4096, asked 5000" */
-    char tune_command[1024]; /* what would tune exactly this problem */
+    char model_version[32]; /* of a modelled time */
+    char database[1024];    /* the layer that answered */
+    char config[1024];      /* the configuration, JSON */
+    char differs[256];      /* "tokens 4096, asked 5000" */
+    char tune_command
+        [1024]; /* what would tune exactly this problem; "": tune doesn't know the family */
 } moesaic_lookup;
 
 /* Errors: E_FORK, E_INPUT. */
@@ -225,6 +243,24 @@ typedef struct moesaic_moe_gemm_buffers {
 MOESAIC_API moesaic_status moesaic_moe_gemm_execute(const moesaic_plan *plan,
                                                     const moesaic_moe_gemm_buffers *buffers,
                                                     hipStream_t stream, moesaic_text *err);
+
+typedef struct moesaic_router_buffers {
+    uint32_t size_bytes;
+    uint32_t reserved;
+    int64_t tokens;        /* of this execution; slots = tokens * top_k; 0 writes offsets of zero */
+    const float *logits;   /* [tokens][experts] */
+    int32_t *offsets;      /* out: [experts + 1] */
+    int32_t *token_index;  /* out: [slots] */
+    float *routing_weight; /* out: [slots] */
+    int32_t *row_of_slot;  /* out: [slots] */
+    void *workspace;
+    size_t workspace_bytes;
+} moesaic_router_buffers;
+
+/* Put one router on a stream; as moesaic_moe_gemm_execute. */
+MOESAIC_API moesaic_status moesaic_router_execute(const moesaic_plan *plan,
+                                                  const moesaic_router_buffers *buffers,
+                                                  hipStream_t stream, moesaic_text *err);
 
 #ifdef __cplusplus
 }
