@@ -72,8 +72,10 @@ static void resume(emu_task *task)
 {
     emu_queue *q = queue_of_task(task);
     watch(&q->dependencies, false);
-    bool mine = emu_queue_claim(q);
-    __atomic_store_n(&q->waiting, false, __ATOMIC_RELEASE);
+    pthread_mutex_lock(&q->lock); /* is_idle must not look in between */
+    __atomic_store_n(&q->waiting, false, __ATOMIC_SEQ_CST);
+    bool mine = emu_queue_claim(q); /* after the store: who serves the queue now must see it */
+    pthread_mutex_unlock(&q->lock);
     if (mine)
         emu_queue_serve(q);
 }
