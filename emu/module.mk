@@ -10,8 +10,9 @@ emu_OBJ  := $(foreach level,$(emu_LEVELS),$(patsubst %.c,$(O)/%.$(level).o,$(emu
 EMU_SIMD_base   := -march=x86-64-v2
 EMU_SIMD_avx512 := -march=x86-64-v4 -mavx512bf16 -mavx512vbmi2 -mprefer-vector-width=512 -mno-vzeroupper
 
-# Handlers continue by tail calls, so they are optimised in every mode; GNU vectors need gnu17.
-EMU_EXEC_FLAGS := -std=gnu17 -O3 -ffp-contract=off -foptimize-sibling-calls -fno-strict-aliasing -fno-semantic-interposition -Wno-pedantic -Wno-psabi
+# Handlers continue by tail calls, so they are optimised in every mode, less where gcc adds checks, which takes it
+# long enough; GNU vectors need gnu17.
+EMU_EXEC_FLAGS := -std=gnu17 $(if $(LINK_MODE),-O1,-O3) -ffp-contract=off -foptimize-sibling-calls -fno-strict-aliasing -fno-semantic-interposition -Wno-pedantic -Wno-psabi
 EMU_FLAGS := -std=gnu17 -DAMD_INTERNAL_BUILD -DHSA_EXPORT -DHSA_EXPORT_IMAGES -isystem $(HIP_INCLUDE)
 $(O)/emu/%.o: FLAGS += $(EMU_FLAGS)
 

@@ -35,15 +35,26 @@ $(PROGRAMS): $(OUT)/%: $(O)/%.o
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D) && $(LINK) -o $@ $< $(LIBS_HIP)
 
-run_tests = $(Q)OUT=$(OUT) MODE=$(MODE) tools/run-tests
+run_tests   = $(Q)OUT=$(OUT) MODE=$(MODE) tools/run-tests
+tests_of    = $(filter $(foreach room,$(1),$(OUT)/tests/$(room)/%),$(TESTS))
+tests_not_of = $(filter-out $(foreach room,$(1),$(OUT)/tests/$(room)/%),$(TESTS))
+
 test: all $(TESTS) $(PROGRAMS)
 	$(run_tests) $(TESTS) $(TEST_SCRIPTS)
-test-quick: all $(TESTS) $(PROGRAMS)
-	$(run_tests) --quick $(TESTS) $(TEST_SCRIPTS)
-test-built: $(TESTS)
-	$(run_tests) $(TESTS)
+test-quick: all $(call tests_not_of,hip runtime templates tuner)
+	$(run_tests) --quick $(call tests_not_of,hip runtime templates tuner)
+test-isa: $(call tests_of,emu)
+	$(run_tests) $^
+test-kernels: all $(call tests_of,hip templates runtime)
+	$(run_tests) $(call tests_of,hip templates runtime)
+test-faults: all $(call tests_of,tuner) $(OUT)/tests/hip/test_faults
+	$(run_tests) $(call tests_of,tuner) $(OUT)/tests/hip/test_faults
+golden: $(call tests_of,gen)
+	$(Q)MOESAIC_GOLDEN=rewrite OUT=$(OUT) tools/run-tests $^
+
+# The loader of a private HIP knows nothing of a sanitizer's libraries: tests that load HIP stay outside.
 test-sanitize:
-	$(Q)$(MAKE) MODE=asan SANITIZE_ONLY=1 test-built
-golden: $(TESTS)
-	$(Q)MOESAIC_GOLDEN=rewrite OUT=$(OUT) tools/run-tests $(filter $(OUT)/tests/gen/%,$(TESTS))
-.PHONY: test test-quick test-built test-sanitize golden
+	$(Q)$(MAKE) MODE=asan test-built
+test-built: $(call tests_not_of,hip runtime templates)
+	$(run_tests) $^
+.PHONY: test test-quick test-isa test-kernels test-faults test-built test-sanitize golden

@@ -166,7 +166,7 @@ LANE_INLINE float add_to(float c, int32_t significand, int32_t exponent, bool dr
     x.significand = bits >> 31 ? -magnitude : magnitude;
     int32_t most = exponent > x.exponent ? exponent : x.exponent;
     int32_t down = most - exponent, c_down = most - x.exponent;
-    int64_t sum = ((int64_t)significand << 7) >> (down > 63 ? 63 : down);
+    int64_t sum = ((int64_t)significand * 128) >> (down > 63 ? 63 : down);
     int64_t old = (int64_t)(x.significand * 2 >> (c_down > 31 ? 31 : c_down));
     if (drops_small && c_down > 25)
         old = 0;
