@@ -51,7 +51,8 @@ static uint64_t float_bits(double value, char type)
     if (!strchr("hwk", type))
         return bits;
     int exponent;
-    double mantissa = frexp(fabs(value), &exponent); /* inline constants are normal numbers in f16 */
+    double mantissa =
+        frexp(fabs(value), &exponent); /* inline constants are normal numbers in f16 */
     uint32_t half = (uint32_t)(exponent + 14) << 10;
     half += (uint32_t)lrint(ldexp(mantissa, 11)) - 1024;
     return (value < 0 ? 0x8000u : 0) | half;
@@ -286,7 +287,8 @@ static bool finish_result(alu *a, char type)
         return false;
     if (part.width < 32)
         emu_lower_insert(a->decoder, to, a->op->d, part,
-                         a->is_sdwa && type == 'D' ? emu_sdwa_unused(a->text) : EMU_UNUSED_PRESERVE);
+                         a->is_sdwa && type == 'D' ? emu_sdwa_unused(a->text)
+                                                   : EMU_UNUSED_PRESERVE);
     return true;
 }
 
@@ -320,8 +322,7 @@ bool emu_encode_alu(emu_decoder *decoder, const emu_text *text, const emu_row *r
         .neg_lo = emu_modifier_bits(text, "neg_lo", 0),
         .neg_hi = emu_modifier_bits(text, "neg_hi", 0),
     };
-    if (!encode_results(&a, row->operands, n_results) ||
-        !encode_sources(&a, equal + 1, n_results))
+    if (!encode_results(&a, row->operands, n_results) || !encode_sources(&a, equal + 1, n_results))
         return false;
     if (!finish_result(&a, row->operands[0]))
         return false;

@@ -14,7 +14,8 @@ bool emu_encode_none(emu_decoder *decoder, const emu_text *text, const emu_row *
 }
 
 /* The 16-bit field of SOPP and SOPK, sign-extended. */
-bool emu_encode_immediate(emu_decoder *decoder, const emu_text *text, const emu_row *row, emu_op *op)
+bool emu_encode_immediate(emu_decoder *decoder, const emu_text *text, const emu_row *row,
+                          emu_op *op)
 {
     op->imm = (int16_t)text->words[0];
     return emu_encode_none(decoder, text, row, op);

@@ -18,7 +18,7 @@ emu_part emu_sdwa_part(const emu_text *text, const char *selector)
         const char *name;
         emu_part part;
     } parts[] = {
-        {"BYTE_0", {0, 8}}, {"BYTE_1", {8, 8}},   {"BYTE_2", {16, 8}},
+        {"BYTE_0", {0, 8}},  {"BYTE_1", {8, 8}},  {"BYTE_2", {16, 8}},
         {"BYTE_3", {24, 8}}, {"WORD_0", {0, 16}}, {"WORD_1", {16, 16}},
     };
     char word[32];
@@ -49,12 +49,13 @@ uint32_t emu_lower_extract(emu_decoder *decoder, uint32_t source, emu_part part,
     return op->d;
 }
 
-uint32_t emu_lower_halves(emu_decoder *decoder, uint32_t source, bool low_is_high, bool high_is_high)
+uint32_t emu_lower_halves(emu_decoder *decoder, uint32_t source, bool low_is_high,
+                          bool high_is_high)
 {
     emu_op *op = emu_decoder_before(decoder, ".halves");
     op->d = emu_decoder_temporary(decoder, 1);
     op->a = source;
-    op->imm = low_is_high ? 16 : 0; /* shift that brings the half down */
+    op->imm = low_is_high ? 16 : 0;   /* shift that brings the half down */
     op->imm2 = high_is_high ? 0 : 16; /* shift that brings the half up */
     return op->d;
 }
@@ -91,14 +92,10 @@ static int dpp_control(const emu_text *text)
         const char *name;
         int control;
     } controls[] = {
-        {"row_shl", EMU_DPP_ROW_SHL},
-        {"row_shr", EMU_DPP_ROW_SHR},
-        {"row_ror", EMU_DPP_ROW_ROR},
-        {"row_newbcast", EMU_DPP_ROW_NEWBCAST},
-        {"wave_shl", EMU_DPP_WAVE_SHL - 1},
-        {"wave_rol", EMU_DPP_WAVE_ROL - 1},
-        {"wave_shr", EMU_DPP_WAVE_SHR - 1},
-        {"wave_ror", EMU_DPP_WAVE_ROR - 1},
+        {"row_shl", EMU_DPP_ROW_SHL},       {"row_shr", EMU_DPP_ROW_SHR},
+        {"row_ror", EMU_DPP_ROW_ROR},       {"row_newbcast", EMU_DPP_ROW_NEWBCAST},
+        {"wave_shl", EMU_DPP_WAVE_SHL - 1}, {"wave_rol", EMU_DPP_WAVE_ROL - 1},
+        {"wave_shr", EMU_DPP_WAVE_SHR - 1}, {"wave_ror", EMU_DPP_WAVE_ROR - 1},
     };
     int64_t n;
     char word[32];
@@ -171,7 +168,8 @@ static bool lower_result(emu_decoder *decoder, const emu_text *text, const emu_r
     return true;
 }
 
-bool emu_lower_clamp(emu_decoder *decoder, const emu_text *text, const emu_row *row, uint32_t result)
+bool emu_lower_clamp(emu_decoder *decoder, const emu_text *text, const emu_row *row,
+                     uint32_t result)
 {
     return lower_result(decoder, text, row, ".clamp", result, 0);
 }

@@ -21,7 +21,8 @@ emu_unused emu_sdwa_unused(const emu_text *text);
 
 /* Each returns the register (a temporary) that holds the changed source. */
 uint32_t emu_lower_extract(emu_decoder *decoder, uint32_t source, emu_part part, bool sign);
-uint32_t emu_lower_halves(emu_decoder *decoder, uint32_t source, bool low_is_high, bool high_is_high);
+uint32_t emu_lower_halves(emu_decoder *decoder, uint32_t source, bool low_is_high,
+                          bool high_is_high);
 uint32_t emu_lower_dpp(emu_decoder *decoder, const emu_text *text, uint32_t source, int n_dwords);
 uint32_t emu_lower_call(emu_decoder *decoder, const char *mnemonic, uint32_t source);
 
@@ -29,8 +30,10 @@ uint32_t emu_lower_call(emu_decoder *decoder, const char *mnemonic, uint32_t sou
 void emu_lower_call_after(emu_decoder *decoder, const char *mnemonic, uint32_t in_place);
 void emu_lower_insert(emu_decoder *decoder, uint32_t to, uint32_t from, emu_part part,
                       emu_unused unused);
-bool emu_lower_clamp(emu_decoder *decoder, const emu_text *text, const emu_row *row, uint32_t result);
-bool emu_lower_omod(emu_decoder *decoder, const emu_text *text, const emu_row *row, uint32_t result);
+bool emu_lower_clamp(emu_decoder *decoder, const emu_text *text, const emu_row *row,
+                     uint32_t result);
+bool emu_lower_omod(emu_decoder *decoder, const emu_text *text, const emu_row *row,
+                    uint32_t result);
 
 /* Kinds of result that ".clamp" and ".omod" know (op->imm). */
 enum { EMU_RESULT_F32, EMU_RESULT_F16, EMU_RESULT_F64, EMU_RESULT_PK_F32, EMU_RESULT_PK_F16 };

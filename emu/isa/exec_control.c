@@ -163,7 +163,8 @@ HANDLER(s_getreg)
     if (id == HWREG_MODE)
         value = w->mode;
     else if (id == HWREG_STATUS)
-        value = (w->scc & 1) | (uint32_t)!emu_exec_mask(w) << 9 | (uint32_t)!emu_s64(w, EMU_S_VCC) << 10;
+        value = (w->scc & 1) | (uint32_t)!emu_exec_mask(w) << 9 |
+                (uint32_t)!emu_s64(w, EMU_S_VCC) << 10;
     else if (id == HWREG_HW_ID)
         value = w->hw_id;
     else if (id == HWREG_XCC_ID)

@@ -70,14 +70,21 @@ static inline uint64_t signed_field(uint64_t x, uint32_t shift, uint32_t width)
         store;                                                                                     \
         EMU_NEXT;                                                                                  \
     }
-#define STORE                        memcpy(&w->s[op->d], &r, sizeof r)
-#define S32(name, operands, ...)     SCALAR(name, uint32_t, uint32_t, uint32_t, uint32_t, STORE, __VA_ARGS__)
-#define S64(name, operands, ...)     SCALAR(name, uint64_t, uint64_t, uint64_t, uint64_t, STORE, __VA_ARGS__)
-#define N64(name, operands, ...)     SCALAR(name, uint32_t, uint64_t, uint64_t, uint32_t, STORE, __VA_ARGS__)
-#define M64(name, operands, ...)     SCALAR(name, uint64_t, uint64_t, uint32_t, uint64_t, STORE, __VA_ARGS__)
-#define W64(name, operands, ...)     SCALAR(name, uint64_t, uint32_t, uint32_t, uint64_t, STORE, __VA_ARGS__)
-#define C32(name, operands, compare) SCALAR(name, uint32_t, uint32_t, uint32_t, uint32_t, w->scc = r, r = (compare) != 0)
-#define C64(name, operands, compare) SCALAR(name, uint32_t, uint64_t, uint64_t, uint32_t, w->scc = r, r = (compare) != 0)
+#define STORE memcpy(&w->s[op->d], &r, sizeof r)
+#define S32(name, operands, ...)                                                                   \
+    SCALAR(name, uint32_t, uint32_t, uint32_t, uint32_t, STORE, __VA_ARGS__)
+#define S64(name, operands, ...)                                                                   \
+    SCALAR(name, uint64_t, uint64_t, uint64_t, uint64_t, STORE, __VA_ARGS__)
+#define N64(name, operands, ...)                                                                   \
+    SCALAR(name, uint32_t, uint64_t, uint64_t, uint32_t, STORE, __VA_ARGS__)
+#define M64(name, operands, ...)                                                                   \
+    SCALAR(name, uint64_t, uint64_t, uint32_t, uint64_t, STORE, __VA_ARGS__)
+#define W64(name, operands, ...)                                                                   \
+    SCALAR(name, uint64_t, uint32_t, uint32_t, uint64_t, STORE, __VA_ARGS__)
+#define C32(name, operands, compare)                                                               \
+    SCALAR(name, uint32_t, uint32_t, uint32_t, uint32_t, w->scc = r, r = (compare) != 0)
+#define C64(name, operands, compare)                                                               \
+    SCALAR(name, uint32_t, uint64_t, uint64_t, uint32_t, w->scc = r, r = (compare) != 0)
 #include "emu/isa/sop.def"
 #undef S32
 #undef S64

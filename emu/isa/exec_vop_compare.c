@@ -18,24 +18,24 @@ LANE_INLINE const emu_op *set_mask(emu_wave *w, const emu_op *op, uint64_t mask,
     EMU_NEXT;
 }
 
-LANE_INLINE const emu_op *run_compare32(emu_wave *w, const emu_op *op, uint32_t scalar, bool is_cmpx,
-                                        compare32 *f)
+LANE_INLINE const emu_op *run_compare32(emu_wave *w, const emu_op *op, uint32_t scalar,
+                                        bool is_cmpx, compare32 *f)
 {
     lane_source a = source_at(w, op->a, scalar & 1), b = source_at(w, op->b, scalar & 2);
     uint64_t mask = 0;
     EACH_CHUNK(i, 4)
-        mask |= (uint64_t)bits_of_lanes(f(load32(a, i), load32(b, i))) << 16 * i;
+    mask |= (uint64_t)bits_of_lanes(f(load32(a, i), load32(b, i))) << 16 * i;
     return set_mask(w, op, mask, is_cmpx);
 }
 
 /* b_wide: the second source is 64 bits, too (not the class mask). */
-LANE_INLINE const emu_op *run_compare64(emu_wave *w, const emu_op *op, uint32_t scalar, bool is_cmpx,
-                                        bool b_wide, compare64 *f)
+LANE_INLINE const emu_op *run_compare64(emu_wave *w, const emu_op *op, uint32_t scalar,
+                                        bool is_cmpx, bool b_wide, compare64 *f)
 {
     lane_source a = source_at(w, op->a, scalar & 1), b = source_at(w, op->b, scalar & 2);
     uint64_t mask = 0;
     EACH_CHUNK(i, 8)
-        mask |= (uint64_t)bits_of_lanes64(f(load64(a, i, true), load64(b, i, b_wide))) << 8 * i;
+    mask |= (uint64_t)bits_of_lanes64(f(load64(a, i, true), load64(b, i, b_wide))) << 8 * i;
     return set_mask(w, op, mask, is_cmpx);
 }
 
@@ -51,20 +51,32 @@ LANE_INLINE u32x16 of_u16(u32x16 x)
 
 /* --- v_cmp_class: bit per kind of number --- */
 
-enum { CLASS_SNAN, CLASS_QNAN, CLASS_NEG_INF, CLASS_NEG_NORMAL, CLASS_NEG_DENORMAL, CLASS_NEG_ZERO,
-       CLASS_ZERO, CLASS_DENORMAL, CLASS_NORMAL, CLASS_INF };
+enum {
+    CLASS_SNAN,
+    CLASS_QNAN,
+    CLASS_NEG_INF,
+    CLASS_NEG_NORMAL,
+    CLASS_NEG_DENORMAL,
+    CLASS_NEG_ZERO,
+    CLASS_ZERO,
+    CLASS_DENORMAL,
+    CLASS_NORMAL,
+    CLASS_INF
+};
 
 /* x: bits of a number with a sign in the top bit, `mantissa` low bits and an exponent between. */
 #define CLASS_OF(x, wanted, unsigned_lanes, signed_lanes, mantissa)                                \
     ({                                                                                             \
         const unsigned_lanes one = (unsigned_lanes){0} + 1;                                        \
-        unsigned_lanes magnitude_ = (x) << 1 >> 1, sign_ = (unsigned_lanes)((signed_lanes)(x) < 0);\
-        unsigned_lanes infinity_ = (one << (8 * sizeof (x)[0] - 1)) - (one << (mantissa));         \
-        unsigned_lanes kind_ = SELECT(magnitude_ == 0, one * CLASS_ZERO,                           \
-            SELECT(magnitude_ < (one << (mantissa)), one * CLASS_DENORMAL,                         \
-            SELECT(magnitude_ < infinity_, one * CLASS_NORMAL, one * CLASS_INF)));                 \
+        unsigned_lanes magnitude_ = (x) << 1 >> 1,                                                 \
+                       sign_ = (unsigned_lanes)((signed_lanes)(x) < 0);                            \
+        unsigned_lanes infinity_ = (one << (8 * sizeof(x)[0] - 1)) - (one << (mantissa));          \
+        unsigned_lanes kind_ =                                                                     \
+            SELECT(magnitude_ == 0, one * CLASS_ZERO,                                              \
+                   SELECT(magnitude_ < (one << (mantissa)), one * CLASS_DENORMAL,                  \
+                          SELECT(magnitude_ < infinity_, one * CLASS_NORMAL, one * CLASS_INF)));   \
         kind_ = SELECT((signed_lanes)sign_ != 0, CLASS_ZERO + CLASS_NEG_ZERO - kind_, kind_);      \
-        unsigned_lanes quiet_ = magnitude_ >> ((mantissa) - 1) & 1;                                \
+        unsigned_lanes quiet_ = magnitude_ >> ((mantissa)-1) & 1;                                  \
         kind_ = SELECT(magnitude_ > infinity_, quiet_, kind_);                                     \
         ((wanted) >> kind_ & 1) != 0;                                                              \
     })
@@ -94,7 +106,7 @@ LANE_INLINE i32x16 class_f16(u32x16 a, u32x16 b)
         (void)b;                                                                                   \
         return (condition);                                                                        \
     }                                                                                              \
-    VARIANTS(n, v_cmp_##name, run_compare32, false, name##_of)                                    \
+    VARIANTS(n, v_cmp_##name, run_compare32, false, name##_of)                                     \
     VARIANTS(0, v_cmpx_##name, run_compare32, true, name##_of)
 #define COMPARE64(name, n, lanes, condition)                                                       \
     LANE_INLINE i64x8 name##_of(u64x8 x, u64x8 y)                                                  \
@@ -103,7 +115,7 @@ LANE_INLINE i32x16 class_f16(u32x16 a, u32x16 b)
         (void)b;                                                                                   \
         return (condition);                                                                        \
     }                                                                                              \
-    VARIANTS(n, v_cmp_##name, run_compare64, false, true, name##_of)                              \
+    VARIANTS(n, v_cmp_##name, run_compare64, false, true, name##_of)                               \
     VARIANTS(0, v_cmpx_##name, run_compare64, true, true, name##_of)
 
 #define INTEGER(name, condition)                                                                   \
@@ -129,24 +141,20 @@ VARIANTS(0, v_cmp_class_f64, run_compare64, false, false, class_f64)
 VARIANTS(0, v_cmpx_class_f64, run_compare64, true, false, class_f64)
 
 #define ROWS(name, operands, has)                                                                  \
-    VALU_ROW(v_cmp_##name, operands, 4, has)                                                       \
-    VALU_ROW(v_cmpx_##name, operands, 4, 0)
+    VALU_ROW(v_cmp_##name, operands, 4, has), VALU_ROW(v_cmpx_##name, operands, 4, 0)
 #define INTEGER(name, condition)                                                                   \
-    ROWS(name##_i32, "S=ii", EMU_VARIANT_SCALAR)                                                   \
-    ROWS(name##_u32, "S=ii", EMU_VARIANT_SCALAR)                                                   \
-    ROWS(name##_i16, "S=ww", 0)                                                                    \
-    ROWS(name##_u16, "S=ww", 0)                                                                    \
-    ROWS(name##_i64, "S=ll", EMU_VARIANT_SCALAR)                                                   \
-    ROWS(name##_u64, "S=qq", EMU_VARIANT_SCALAR)
+    ROWS(name##_i32, "S=ii", EMU_VARIANT_SCALAR), ROWS(name##_u32, "S=ii", EMU_VARIANT_SCALAR),    \
+        ROWS(name##_i16, "S=ww", 0), ROWS(name##_u16, "S=ww", 0),                                  \
+        ROWS(name##_i64, "S=ll", EMU_VARIANT_SCALAR),                                              \
+        ROWS(name##_u64, "S=qq", EMU_VARIANT_SCALAR),
 #define FLOAT(name, condition)                                                                     \
-    ROWS(name##_f32, "S=ff", EMU_VARIANT_SCALAR)                                                   \
-    ROWS(name##_f16, "S=hh", 0)                                                                    \
-    ROWS(name##_f64, "S=dd", 0)
+    ROWS(name##_f32, "S=ff", EMU_VARIANT_SCALAR), ROWS(name##_f16, "S=hh", 0),                     \
+        ROWS(name##_f64, "S=dd", 0),
 static const emu_row rows[] = {
 #include "emu/isa/vop_compare.def"
-    ROWS(class_f32, "S=fi", EMU_VARIANT_SCALAR)
-    ROWS(class_f16, "S=hi", 0)
-    ROWS(class_f64, "S=di", 0)
+    ROWS(class_f32, "S=fi", EMU_VARIANT_SCALAR),
+    ROWS(class_f16, "S=hi", 0),
+    ROWS(class_f64, "S=di", 0),
 };
 
 DEFINE_TABLE(emu_table_vop_compare);

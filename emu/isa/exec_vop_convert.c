@@ -30,7 +30,7 @@ LANE_INLINE u32x16 pack(u32x16 low, u32x16 high)
 LANE_INLINE u32x16 to_i32(f32x16 x)
 {
     i32x16 inside = (x < 0x1p31f) & (x > -0x1p31f);
-    u32x16 r = (u32x16)__builtin_convertvector(SELECT(inside, x, splat_f32(0)), i32x16);
+    u32x16 r = (u32x16) __builtin_convertvector(SELECT(inside, x, splat_f32(0)), i32x16);
     r = SELECT(x >= 0x1p31f, splat32(0x7fffffff), r);
     return SELECT(x <= -0x1p31f, splat32(0x80000000), r);
 }
@@ -39,7 +39,7 @@ LANE_INLINE u32x16 to_u32(f32x16 x)
 {
     i32x16 is_high = x >= 0x1p31f, inside = (x > 0) & (x < 0x1p32f);
     f32x16 low = SELECT(is_high, x - 0x1p31f, x);
-    u32x16 r = (u32x16)__builtin_convertvector(SELECT(inside, low, splat_f32(0)), i32x16);
+    u32x16 r = (u32x16) __builtin_convertvector(SELECT(inside, low, splat_f32(0)), i32x16);
     r ^= (u32x16)is_high & 0x80000000;
     return SELECT(x >= 0x1p32f, splat32(0xffffffff), r);
 }
@@ -50,7 +50,7 @@ LANE_INLINE u32x16 to_integer(f32x16 x, float least, float most)
     x = SELECT(x == x, x, splat_f32(0));
     x = SELECT(x > least, x, splat_f32(least));
     x = SELECT(x < most, x, splat_f32(most));
-    return (u32x16)__builtin_convertvector(x, i32x16);
+    return (u32x16) __builtin_convertvector(x, i32x16);
 }
 
 LANE_INLINE u32x16 to_u8(f32x16 x)
@@ -74,12 +74,12 @@ LANE_INLINE u64x8 to_range64(f64x8 x, double least, double most)
     x = SELECT(x == x, x, splat_f64(0));
     x = SELECT(x > least, x, splat_f64(least));
     x = SELECT(x < most, x, splat_f64(most));
-    return (u64x8)__builtin_convertvector(x, i64x8);
+    return (u64x8) __builtin_convertvector(x, i64x8);
 }
 
 LANE_INLINE u32x16 byte_to_f32(u32x16 x)
 {
-    return (u32x16)__builtin_convertvector((i32x16)(x & 255), f32x16);
+    return (u32x16) __builtin_convertvector((i32x16)(x & 255), f32x16);
 }
 
 LANE_INLINE u32x16 insert_byte(u32x16 into, u32x16 place, u32x16 byte)
@@ -91,7 +91,7 @@ LANE_INLINE u32x16 insert_byte(u32x16 into, u32x16 place, u32x16 byte)
 LANE_INLINE u64x8 f64_of_f32(u64x8 x)
 {
     f32x8 narrow_x = (f32x8)narrow(x);
-    return (u64x8)__builtin_convertvector(narrow_x, f64x8);
+    return (u64x8) __builtin_convertvector(narrow_x, f64x8);
 }
 
 /* --- 8-bit floats --- */
@@ -100,7 +100,7 @@ LANE_INLINE u64x8 f64_of_f32(u64x8 x)
 enum { FP8_MANTISSA = 3, FP8_BIAS = 8, BF8_MANTISSA = 2, BF8_BIAS = 16 };
 
 /* 2^n as a constant. */
-#define POWER_OF_TWO(n) \
+#define POWER_OF_TWO(n)                                                                            \
     ((union {                                                                                      \
          uint32_t u;                                                                               \
          float f;                                                                                  \
@@ -150,10 +150,12 @@ LANE_INLINE u32x16 small_of_f32(f32x16 x, int mantissa, int bias, bool saturate)
 {
     int shift = 23 - mantissa;
     u32x16 magnitude = (u32x16)x & 0x7fffffff, odd = magnitude >> shift & 1;
-    u32x16 normal = (magnitude - ((uint32_t)(127 - bias) << 23) + ((1u << (shift - 1)) - 1) + odd) >> shift;
+    u32x16 normal =
+        (magnitude - ((uint32_t)(127 - bias) << 23) + ((1u << (shift - 1)) - 1) + odd) >> shift;
     f32x16 steps = rint32(small_steps(magnitude, mantissa, bias));
-    u32x16 denormal = (u32x16)__builtin_convertvector(steps, i32x16);
-    return finish_small(x, SELECT(magnitude < (uint32_t)(128 - bias) << 23, denormal, normal), saturate);
+    u32x16 denormal = (u32x16) __builtin_convertvector(steps, i32x16);
+    return finish_small(x, SELECT(magnitude < (uint32_t)(128 - bias) << 23, denormal, normal),
+                        saturate);
 }
 
 /* Stochastic rounding: a random number below the last place is added, the rest cut off. */
@@ -163,8 +165,9 @@ LANE_INLINE u32x16 small_of_f32_random(f32x16 x, u32x16 seed, int mantissa, int 
     u32x16 magnitude = (u32x16)x & 0x7fffffff, random = seed >> (32 - shift);
     u32x16 normal = (magnitude - ((uint32_t)(127 - bias) << 23) + random) >> shift;
     f32x16 steps = small_steps(magnitude, mantissa, bias) * POWER_OF_TWO(shift);
-    u32x16 denormal = ((u32x16)__builtin_convertvector(steps, i32x16) + random) >> shift;
-    return finish_small(x, SELECT(magnitude < (uint32_t)(128 - bias) << 23, denormal, normal), saturate);
+    u32x16 denormal = ((u32x16) __builtin_convertvector(steps, i32x16) + random) >> shift;
+    return finish_small(x, SELECT(magnitude < (uint32_t)(128 - bias) << 23, denormal, normal),
+                        saturate);
 }
 
 LANE_INLINE u32x16 fp8_of_f32(f32x16 x, bool saturate)
@@ -201,8 +204,14 @@ LANE_INLINE const emu_op *run_unpack(emu_wave *w, const emu_op *op, f32x16 g(u32
     EMU_NEXT;
 }
 
-HANDLER(v_cvt_pk_f32_fp8) { return run_unpack(w, op, f32_of_fp8); }
-HANDLER(v_cvt_pk_f32_bf8) { return run_unpack(w, op, f32_of_bf8); }
+HANDLER(v_cvt_pk_f32_fp8)
+{
+    return run_unpack(w, op, f32_of_fp8);
+}
+HANDLER(v_cvt_pk_f32_bf8)
+{
+    return run_unpack(w, op, f32_of_bf8);
+}
 
 /* --- handlers --- */
 
@@ -235,7 +244,10 @@ LANE_INLINE const emu_op *run_to_8(emu_wave *w, const emu_op *op, uint32_t scala
     }                                                                                              \
     VARIANTS(0, name, run64, operands, name##_of)
 #define C8(name, operands, value)                                                                  \
-    LANE_INLINE u32x16 name##_of(u32x16 a, u32x16 b, bool saturate) { return value; }              \
+    LANE_INLINE u32x16 name##_of(u32x16 a, u32x16 b, bool saturate)                                \
+    {                                                                                              \
+        return value;                                                                              \
+    }                                                                                              \
     VARIANTS(0, name, run_to_8, name##_of)
 #include "emu/isa/vop_convert.def"
 #undef C
@@ -245,13 +257,13 @@ LANE_INLINE const emu_op *run_to_8(emu_wave *w, const emu_op *op, uint32_t scala
 /* LLVM SISchedule.td: quarter rate. */
 enum { CONVERT_CYCLES = 16 };
 
-#define C(name, operands, value) VALU_ROW(name, operands, CONVERT_CYCLES, 0)
+#define C(name, operands, value) VALU_ROW(name, operands, CONVERT_CYCLES, 0),
 #define C64                      C
 #define C8                       C
 static const emu_row rows[] = {
 #include "emu/isa/vop_convert.def"
-    PLAIN_ROW(v_cvt_pk_f32_fp8, "P=i", CONVERT_CYCLES)
-    PLAIN_ROW(v_cvt_pk_f32_bf8, "P=i", CONVERT_CYCLES)
+    PLAIN_ROW(v_cvt_pk_f32_fp8, "P=i", CONVERT_CYCLES),
+    PLAIN_ROW(v_cvt_pk_f32_bf8, "P=i", CONVERT_CYCLES),
 };
 
 DEFINE_TABLE(emu_table_vop_convert);

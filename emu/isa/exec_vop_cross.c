@@ -33,7 +33,8 @@ HANDLER(v_writelane_b32)
 
 /* --- by a mask of lanes --- */
 
-LANE_INLINE void all_lanes_choose(uint8_t *d, lane_source a, lane_source b, uint64_t mask, uint64_t exec)
+LANE_INLINE void all_lanes_choose(uint8_t *d, lane_source a, lane_source b, uint64_t mask,
+                                  uint64_t exec)
 {
     EACH_CHUNK(i, 4)
     {
@@ -89,7 +90,8 @@ HANDLER(v_pk_mov_b32)
     uint64_t exec = emu_exec_mask(w);
     EACH_CHUNK(i, 4)
     {
-        u32x16 low = load32(source_at(w, op->a, false), i), high = load32(source_at(w, op->b, false), i);
+        u32x16 low = load32(source_at(w, op->a, false), i),
+               high = load32(source_at(w, op->b, false), i);
         store32(w->vgprs + op->d, i, exec, low);
         store32(w->vgprs + op->d + EMU_VGPR_STRIDE, i, exec, high);
     }
@@ -151,7 +153,8 @@ __attribute__((constructor)) static void build_dpp_patterns(void)
         p->in_rows = !(control >= EMU_DPP_WAVE_SHL && control < EMU_DPP_ROW_MIRROR) &&
                      control != EMU_DPP_ROW_BCAST15 && control != EMU_DPP_ROW_BCAST31;
         for (int lane = 0; lane < 64; lane++) {
-            int from = p->in_rows ? dpp_lane_in_row(control, lane & 15) : dpp_lane_in_wave(control, lane);
+            int from =
+                p->in_rows ? dpp_lane_in_row(control, lane & 15) : dpp_lane_in_wave(control, lane);
             if (p->in_rows && from != NO_LANE)
                 from += lane & 48;
             p->lane[lane] = (uint8_t)from;
@@ -202,7 +205,8 @@ HANDLER(dpp)
     const dpp_pattern *p = &dpp_patterns[op->imm];
     uint64_t exec = emu_exec_mask(w), valid = dpp_valid(p, exec);
     for (uint32_t i = 0; i < op->n_dwords; i++)
-        dpp_move(p, valid, lanes_at(w, op->a + i * EMU_VGPR_STRIDE), lanes_at(w, op->d + i * EMU_VGPR_STRIDE));
+        dpp_move(p, valid, lanes_at(w, op->a + i * EMU_VGPR_STRIDE),
+                 lanes_at(w, op->d + i * EMU_VGPR_STRIDE));
     w->saved_exec = exec;
     exec &= dpp_write_mask((uint32_t)op->imm2 & 15, (uint32_t)op->imm2 >> 4);
     bool zero_where_invalid = op->flags;
@@ -249,7 +253,7 @@ HANDLER(broadcast)
 {
     u32x16 all = splat32(w->s[op->a]);
     EACH_CHUNK(i, 4)
-        *(u32x16 *)(w->vgprs + op->d + 64 * i) = all;
+    *(u32x16 *)(w->vgprs + op->d + 64 * i) = all;
     EMU_NEXT;
 }
 
@@ -262,7 +266,8 @@ HANDLER(modify)
         u32x16 low = *(const u32x16 *)(w->vgprs + op->a + 64 * i);
         u32x16 high = *(const u32x16 *)(w->vgprs + op->a + last + 64 * i);
         *(u32x16 *)(w->vgprs + op->d + 64 * i) = low;
-        *(u32x16 *)(w->vgprs + op->d + last + 64 * i) = (high & (uint32_t)op->imm2) ^ (uint32_t)op->imm;
+        *(u32x16 *)(w->vgprs + op->d + last + 64 * i) =
+            (high & (uint32_t)op->imm2) ^ (uint32_t)op->imm;
     }
     EMU_NEXT;
 }
@@ -286,8 +291,8 @@ LANE_INLINE f32x16 same32(f32x16 x)
 }
 
 /* f (x * factor) on a result of the kind given. */
-LANE_INLINE const emu_op *change_result(emu_wave *w, const emu_op *op, float factor, f32x16 f(f32x16),
-                                        f64x8 g(f64x8))
+LANE_INLINE const emu_op *change_result(emu_wave *w, const emu_op *op, float factor,
+                                        f32x16 f(f32x16), f64x8 g(f64x8))
 {
     uint64_t exec = emu_exec_mask(w);
     lane_source s = source_at(w, op->d, false), high = source_at(w, op->d + EMU_VGPR_STRIDE, false);
@@ -326,19 +331,30 @@ HANDLER(omod)
 }
 
 #define INTERNAL(name)                                                                             \
-    {.mnemonic = "." #name, .encode = emu_encode_none, .exec = (const emu_exec[]){name}, .unit = EMU_UNIT_NONE},
+    {                                                                                              \
+        .mnemonic = "." #name, .encode = emu_encode_none, .exec = (const emu_exec[]){name},        \
+        .unit = EMU_UNIT_NONE                                                                      \
+    }
 static const emu_row rows[] = {
-    PLAIN_ROW(v_readfirstlane_b32, "s=i", 4)
-    PLAIN_ROW(v_readlane_b32, "s=ic", 4)
-    PLAIN_ROW(v_writelane_b32, "D=cc", 4)
-    PLAIN_ROW(v_swap_b32, "D=i", 4)
-    PLAIN_ROW(v_pk_mov_b32, "P=yy", 4)
-    VALU_ROW(v_cndmask_b32, "D=iim", 4, EMU_VARIANT_SCALAR)
-    VALU_ROW(v_mbcnt_lo_u32_b32, "D=ii", 4, EMU_VARIANT_SCALAR)
-    VALU_ROW(v_mbcnt_hi_u32_b32, "D=ii", 4, EMU_VARIANT_SCALAR)
-    INTERNAL(dpp) INTERNAL(broadcast) INTERNAL(modify) INTERNAL(extract) INTERNAL(extract_signed)
-    INTERNAL(halves) INTERNAL(insert) INTERNAL(insert_pad) INTERNAL(insert_sext) INTERNAL(clamp)
-    INTERNAL(omod)
+    PLAIN_ROW(v_readfirstlane_b32, "s=i", 4),
+    PLAIN_ROW(v_readlane_b32, "s=ic", 4),
+    PLAIN_ROW(v_writelane_b32, "D=cc", 4),
+    PLAIN_ROW(v_swap_b32, "D=i", 4),
+    PLAIN_ROW(v_pk_mov_b32, "P=yy", 4),
+    VALU_ROW(v_cndmask_b32, "D=iim", 4, EMU_VARIANT_SCALAR),
+    VALU_ROW(v_mbcnt_lo_u32_b32, "D=ii", 4, EMU_VARIANT_SCALAR),
+    VALU_ROW(v_mbcnt_hi_u32_b32, "D=ii", 4, EMU_VARIANT_SCALAR),
+    INTERNAL(dpp),
+    INTERNAL(broadcast),
+    INTERNAL(modify),
+    INTERNAL(extract),
+    INTERNAL(extract_signed),
+    INTERNAL(halves),
+    INTERNAL(insert),
+    INTERNAL(insert_pad),
+    INTERNAL(insert_sext),
+    INTERNAL(clamp),
+    INTERNAL(omod),
 };
 
 DEFINE_TABLE(emu_table_vop_cross);

@@ -10,11 +10,20 @@
 #include "emu/isa/simd.h"
 
 /* The same code for both widths: DIVISION(suffix, bits, signed bits, numbers, mantissa bits, exponent mask, ...). */
-#define DIVISION(width, U, I, F, MANTISSA, EXPONENTS, SCALE, BIG, TINY, UNDERFLOW)                  \
-    LANE_INLINE I exponent##width(F x) { return (I)((U)x >> MANTISSA & EXPONENTS); }               \
-    LANE_INLINE F magnitude##width(F x) { return (F)((U)x << 1 >> 1); }                            \
-    LANE_INLINE I is_denormal##width(F x) { return (exponent##width(x) == 0) & (x != 0); }         \
-    /* x = numerator or denominator, scaled; *undo: lanes whose quotient is to be scaled back */  \
+#define DIVISION(width, U, I, F, MANTISSA, EXPONENTS, SCALE, BIG, TINY, UNDERFLOW)                 \
+    LANE_INLINE I exponent##width(F x)                                                             \
+    {                                                                                              \
+        return (I)((U)x >> MANTISSA & EXPONENTS);                                                  \
+    }                                                                                              \
+    LANE_INLINE F magnitude##width(F x)                                                            \
+    {                                                                                              \
+        return (F)((U)x << 1 >> 1);                                                                \
+    }                                                                                              \
+    LANE_INLINE I is_denormal##width(F x)                                                          \
+    {                                                                                              \
+        return (exponent##width(x) == 0) & (x != 0);                                               \
+    }                                                                                              \
+    /* x = numerator or denominator, scaled; *undo: lanes whose quotient is to be scaled back */   \
     LANE_INLINE F scale##width(F x, F den, F num, I *undo)                                         \
     {                                                                                              \
         const F zero = {0}, up = zero + SCALE, down = zero + 1 / SCALE, one = zero + 1;            \
@@ -30,7 +39,7 @@
         f = SELECT(small_den, up, f);                                                              \
         f = SELECT(big, SELECT(is_den, up, one), f);                                               \
         *undo = ~by_zero & (big | (~small_den & small));                                           \
-        return SELECT(by_zero, zero + __builtin_nanf(""), x * f);                   \
+        return SELECT(by_zero, zero + __builtin_nanf(""), x * f);                                  \
     }                                                                                              \
     /* quotient, denominator, numerator */                                                         \
     LANE_INLINE F fixup##width(F q, F den, F num)                                                  \
@@ -39,9 +48,10 @@
         const U top = (U)(I){0} + ((__typeof__(((U){0})[0]))1 << (width - 1));                     \
         const U quiet = (U)(I){0} + ((__typeof__(((U){0})[0]))1 << (MANTISSA - 1));                \
         U sign = ((U)den ^ (U)num) & top;                                                          \
-        I den_inf = magnitude##width(den) == infinity, num_inf = magnitude##width(num) == infinity;\
+        I den_inf = magnitude##width(den) == infinity,                                             \
+          num_inf = magnitude##width(num) == infinity;                                             \
         I invalid = ((den == 0) & (num == 0)) | (den_inf & num_inf);                               \
-        F r = SELECT(q != q, infinity, magnitude##width(q)); /* the steps overflowed */           \
+        F r = SELECT(q != q, infinity, magnitude##width(q)); /* the steps overflowed */            \
         r = SELECT(exponent##width(num) - exponent##width(den) < UNDERFLOW, zero, r);              \
         r = SELECT(den_inf | (num == 0), zero, r);                                                 \
         r = SELECT(num_inf | (den == 0), infinity, r);                                             \
@@ -58,7 +68,8 @@ DIVISION(64, u64x8, i64x8, f64x8, 52, 0x7ff, 0x1p128, 768, 53, -1075)
 
 HANDLER(v_div_scale_f32)
 {
-    lane_source a = source_at(w, op->a, false), b = source_at(w, op->b, false), c = source_at(w, op->c, false);
+    lane_source a = source_at(w, op->a, false), b = source_at(w, op->b, false),
+                c = source_at(w, op->c, false);
     uint64_t exec = emu_exec_mask(w), mask = 0;
     EACH_CHUNK(i, 4)
     {
@@ -73,12 +84,14 @@ HANDLER(v_div_scale_f32)
 
 HANDLER(v_div_scale_f64)
 {
-    lane_source a = source_at(w, op->a, false), b = source_at(w, op->b, false), c = source_at(w, op->c, false);
+    lane_source a = source_at(w, op->a, false), b = source_at(w, op->b, false),
+                c = source_at(w, op->c, false);
     uint64_t exec = emu_exec_mask(w), mask = 0;
     EACH_CHUNK(i, 8)
     {
         i64x8 undo;
-        f64x8 x = (f64x8)load64(a, i, true), den = (f64x8)load64(b, i, true), num = (f64x8)load64(c, i, true);
+        f64x8 x = (f64x8)load64(a, i, true), den = (f64x8)load64(b, i, true),
+              num = (f64x8)load64(c, i, true);
         store64(w->vgprs + op->d, i, exec, (u64x8)scale64(x, den, num, &undo));
         mask |= (uint64_t)bits_of_lanes64(undo) << 8 * i;
     }
@@ -96,16 +109,20 @@ LANE_INLINE f64x8 scaled_fma32(f32x16 a, f32x16 b, f32x16 c, int half)
 
 HANDLER(v_div_fmas_f32)
 {
-    lane_source s[3] = {source_at(w, op->a, false), source_at(w, op->b, false), source_at(w, op->c, false)};
+    lane_source s[3] = {source_at(w, op->a, false), source_at(w, op->b, false),
+                        source_at(w, op->c, false)};
     uint64_t exec = emu_exec_mask(w), vcc = emu_s64(w, EMU_S_VCC);
     EACH_CHUNK(i, 4)
     {
-        f32x16 a = (f32x16)load32(s[0], i), b = (f32x16)load32(s[1], i), c = (f32x16)load32(s[2], i);
+        f32x16 a = (f32x16)load32(s[0], i), b = (f32x16)load32(s[1], i),
+               c = (f32x16)load32(s[2], i);
         uint32_t undo = (uint32_t)(vcc >> 16 * i) & 0xffff;
         u32x16 r = (u32x16)fma32(a, b, c);
         if (undo)
             r = SELECT(lanes_of_bits(undo),
-                       of_halves(bits_of_f32(scaled_fma32(a, b, c, 0)), bits_of_f32(scaled_fma32(a, b, c, 1))), r);
+                       of_halves(bits_of_f32(scaled_fma32(a, b, c, 0)),
+                                 bits_of_f32(scaled_fma32(a, b, c, 1))),
+                       r);
         store32(w->vgprs + op->d, i, exec, r);
     }
     EMU_NEXT;
@@ -113,7 +130,8 @@ HANDLER(v_div_fmas_f32)
 
 HANDLER(v_div_fmas_f64)
 {
-    lane_source s[3] = {source_at(w, op->a, false), source_at(w, op->b, false), source_at(w, op->c, false)};
+    lane_source s[3] = {source_at(w, op->a, false), source_at(w, op->b, false),
+                        source_at(w, op->c, false)};
     uint64_t exec = emu_exec_mask(w), vcc = emu_s64(w, EMU_S_VCC);
     EACH_CHUNK(i, 8)
     {
@@ -138,16 +156,19 @@ LANE_INLINE u64x8 fixup_lanes64(u64x8 a, u64x8 b, u64x8 c)
     return (u64x8)fixup64((f64x8)a, (f64x8)b, (f64x8)c);
 }
 
-HANDLER(v_div_fixup_f32) { return run32(w, op, 0, fixup_lanes32); }
-HANDLER(v_div_fixup_f64) { return run64(w, op, 0, "Q=ddd", fixup_lanes64); }
+HANDLER(v_div_fixup_f32)
+{
+    return run32(w, op, 0, fixup_lanes32);
+}
+HANDLER(v_div_fixup_f64)
+{
+    return run64(w, op, 0, "Q=ddd", fixup_lanes64);
+}
 
 static const emu_row rows[] = {
-    PLAIN_ROW(v_div_scale_f32, "DS=fff", 4)
-    PLAIN_ROW(v_div_scale_f64, "QS=ddd", 4)
-    PLAIN_ROW(v_div_fmas_f32, "D=fff", 4)
-    PLAIN_ROW(v_div_fmas_f64, "Q=ddd", 4)
-    PLAIN_ROW(v_div_fixup_f32, "D=fff", 4)
-    PLAIN_ROW(v_div_fixup_f64, "Q=ddd", 4)
+    PLAIN_ROW(v_div_scale_f32, "DS=fff", 4), PLAIN_ROW(v_div_scale_f64, "QS=ddd", 4),
+    PLAIN_ROW(v_div_fmas_f32, "D=fff", 4),   PLAIN_ROW(v_div_fmas_f64, "Q=ddd", 4),
+    PLAIN_ROW(v_div_fixup_f32, "D=fff", 4),  PLAIN_ROW(v_div_fixup_f64, "Q=ddd", 4),
 };
 
 DEFINE_TABLE(emu_table_vop_divide);

@@ -131,9 +131,9 @@ LANE_INLINE u32x16 dot2(u32x16 a, u32x16 b, u32x16 c)
 #undef PK
 #undef DOT
 
-#define H(name, operands, cycles, value) VALU_ROW(name, operands, cycles, 0)
+#define H(name, operands, cycles, value) VALU_ROW(name, operands, cycles, 0),
 #define PK                               H
-#define DOT(name, operands, cycles)      VALU_ROW(name, operands, cycles, 0)
+#define DOT(name, operands, cycles)      VALU_ROW(name, operands, cycles, 0),
 static const emu_row rows[] = {
 #include "emu/isa/vop_f16.def"
 };

@@ -62,7 +62,8 @@ LANE_INLINE f64x8 fraction(f64x8 x)
 {
     i64x8 shift;
     u64x8 bits = (u64x8)normal(x, &shift);
-    return SELECT(is_nonzero_number(x), (f64x8)((bits & 0x800fffffffffffffull) | 0x3fe0000000000000ull), x);
+    return SELECT(is_nonzero_number(x),
+                  (f64x8)((bits & 0x800fffffffffffffull) | 0x3fe0000000000000ull), x);
 }
 
 /* As an integer in the low word. */
@@ -125,7 +126,7 @@ LANE_INLINE f64x8 two_over_pi(f64x8 x, f64x8 segment)
 #undef D2
 #undef D3
 
-#define D1(name, operands, cycles, value) VALU_ROW(name, operands, cycles, EMU_VARIANT_SCALAR)
+#define D1(name, operands, cycles, value) VALU_ROW(name, operands, cycles, EMU_VARIANT_SCALAR),
 #define D2                                D1
 #define D3                                D1
 static const emu_row rows[] = {

@@ -61,7 +61,8 @@ LANE_INLINE f32x16 scale(f32x16 x, i32x16 n)
 {
     n = SELECT(n > 500, (i32x16)splat32(500), n);
     n = SELECT(n < -500, -(i32x16)splat32(500), n);
-    return (f32x16)of_halves(bits_of_f32(scale64(to_f64(x, 0), n, 0)), bits_of_f32(scale64(to_f64(x, 1), n, 1)));
+    return (f32x16)of_halves(bits_of_f32(scale64(to_f64(x, 0), n, 0)),
+                             bits_of_f32(scale64(to_f64(x, 1), n, 1)));
 }
 
 LANE_INLINE i32x16 is_nonzero_number(f32x16 x)
@@ -104,7 +105,8 @@ LANE_INLINE f32x16 magnitude(f32x16 x)
 
 LANE_INLINE f32x16 cube_face(f32x16 x, f32x16 y, f32x16 z)
 {
-    f32x16 on_z = SELECT(z < 0, splat_f32(5), splat_f32(4)), on_y = SELECT(y < 0, splat_f32(3), splat_f32(2));
+    f32x16 on_z = SELECT(z < 0, splat_f32(5), splat_f32(4)),
+           on_y = SELECT(y < 0, splat_f32(3), splat_f32(2));
     f32x16 on_x = SELECT(x < 0, splat_f32(1), splat_f32(0));
     return SELECT(Z_LEADS, on_z, SELECT(Y_LEADS, on_y, on_x));
 }
@@ -137,13 +139,15 @@ LANE_INLINE pair_source pair_at(const emu_wave *w, uint32_t low, uint32_t high, 
     return (pair_source){source_at(w, low, is_scalar), source_at(w, high, is_scalar)};
 }
 
-LANE_INLINE void all_lanes_pair(uint8_t *d, pair_source a, pair_source b, pair_source c, uint64_t exec,
-                                lanes_f32 *f)
+LANE_INLINE void all_lanes_pair(uint8_t *d, pair_source a, pair_source b, pair_source c,
+                                uint64_t exec, lanes_f32 *f)
 {
     EACH_CHUNK(i, 4)
     {
-        f32x16 low = f((f32x16)load32(a.low, i), (f32x16)load32(b.low, i), (f32x16)load32(c.low, i));
-        f32x16 high = f((f32x16)load32(a.high, i), (f32x16)load32(b.high, i), (f32x16)load32(c.high, i));
+        f32x16 low =
+            f((f32x16)load32(a.low, i), (f32x16)load32(b.low, i), (f32x16)load32(c.low, i));
+        f32x16 high =
+            f((f32x16)load32(a.high, i), (f32x16)load32(b.high, i), (f32x16)load32(c.high, i));
         store32(d, i, exec, (u32x16)low);
         store32(d + EMU_VGPR_STRIDE, i, exec, (u32x16)high);
     }
@@ -151,7 +155,8 @@ LANE_INLINE void all_lanes_pair(uint8_t *d, pair_source a, pair_source b, pair_s
 
 LANE_INLINE const emu_op *run_pair(emu_wave *w, const emu_op *op, uint32_t scalar, lanes_f32 *f)
 {
-    pair_source a = pair_at(w, op->a, op->a2, scalar & 1), b = pair_at(w, op->b, op->b2, scalar & 2);
+    pair_source a = pair_at(w, op->a, op->a2, scalar & 1),
+                b = pair_at(w, op->b, op->b2, scalar & 2);
     pair_source c = pair_at(w, op->c, op->c2, scalar & 4);
     uint8_t *d = w->vgprs + op->d;
     WITH_EXEC(w, exec, all_lanes_pair(d, a, b, c, exec, f));
@@ -167,7 +172,8 @@ LANE_INLINE f32x16 load_negated(lane_source s, uint32_t chunk, uint32_t negate)
 LANE_INLINE const emu_op *run_pair_modified(emu_wave *w, const emu_op *op, lanes_f32 *f)
 {
     uint32_t scalar = op->scalar_sources, n = op->neg, m = op->abs;
-    pair_source a = pair_at(w, op->a, op->a2, scalar & 1), b = pair_at(w, op->b, op->b2, scalar & 2);
+    pair_source a = pair_at(w, op->a, op->a2, scalar & 1),
+                b = pair_at(w, op->b, op->b2, scalar & 2);
     pair_source c = pair_at(w, op->c, op->c2, scalar & 4);
     uint8_t *d = w->vgprs + op->d;
     uint64_t exec = emu_exec_mask(w);
@@ -193,11 +199,17 @@ LANE_INLINE const emu_op *run_pair_modified(emu_wave *w, const emu_op *op, lanes
     }
 #define MODIFIED(n, name, value)                                                                   \
     DEFINE(name, value)                                                                            \
-    HANDLER(name##_modified) { return run_f32_modified(w, op, name##_of); }                        \
+    HANDLER(name##_modified)                                                                       \
+    {                                                                                              \
+        return run_f32_modified(w, op, name##_of);                                                 \
+    }                                                                                              \
     VARIANTS_AND_MODIFIED(n, name, run_f32, name##_of)
 #define PAIR(n, name, value)                                                                       \
     DEFINE(name, value)                                                                            \
-    HANDLER(name##_modified) { return run_pair_modified(w, op, name##_of); }                       \
+    HANDLER(name##_modified)                                                                       \
+    {                                                                                              \
+        return run_pair_modified(w, op, name##_of);                                                \
+    }                                                                                              \
     VARIANTS_AND_MODIFIED(n, name, run_pair, name##_of)
 #define F0(name, operands, cycles, value) DEFINE(name, value) VARIANTS(0, name, run_f32, name##_of)
 #define M1(name, operands, cycles, value) MODIFIED(1, name, value)
@@ -215,8 +227,8 @@ LANE_INLINE const emu_op *run_pair_modified(emu_wave *w, const emu_op *op, lanes
 
 enum { BOTH = EMU_VARIANT_SCALAR | EMU_VARIANT_MODIFIER };
 
-#define F0(name, operands, cycles, value) VALU_ROW(name, operands, cycles, 0)
-#define M1(name, operands, cycles, value) VALU_ROW(name, operands, cycles, BOTH)
+#define F0(name, operands, cycles, value) VALU_ROW(name, operands, cycles, 0),
+#define M1(name, operands, cycles, value) VALU_ROW(name, operands, cycles, BOTH),
 #define M2                                M1
 #define M3                                M1
 #define P2                                M1

@@ -104,15 +104,18 @@ LANE_INLINE u32x16 both_halves(i32x16 low, i32x16 high)
 /* Selectors: 0-3 bytes of b, 4-7 of a, 8-11 the sign of an odd byte of {a, b}, 12 zero, above 0xff. */
 LANE_INLINE u32x16 permute_bytes(u32x16 a, u32x16 b, u32x16 selectors)
 {
-    const u32x16 dword = {0, 0x04040404, 0x08080808, 0x0c0c0c0c, 0, 0x04040404, 0x08080808, 0x0c0c0c0c,
-                          0, 0x04040404, 0x08080808, 0x0c0c0c0c, 0, 0x04040404, 0x08080808, 0x0c0c0c0c};
+    const u32x16 dword = {0,          0x04040404, 0x08080808, 0x0c0c0c0c, 0,          0x04040404,
+                          0x08080808, 0x0c0c0c0c, 0,          0x04040404, 0x08080808, 0x0c0c0c0c,
+                          0,          0x04040404, 0x08080808, 0x0c0c0c0c};
     u8x64 selector = (u8x64)selectors, low = selector & 3;
     u8x64 index = low | (u8x64)dword;
     i8x64 of_a = (selector & 4) != 0;
-    u8x64 byte = (u8x64)SELECT(of_a, shuffle_bytes((u8x64)a, index), shuffle_bytes((u8x64)b, index));
+    u8x64 byte =
+        (u8x64)SELECT(of_a, shuffle_bytes((u8x64)a, index), shuffle_bytes((u8x64)b, index));
     u8x64 odd = ((low & 1) << 1 | 1) | (u8x64)dword;
     i8x64 sign_of_a = (selector & 2) != 0;
-    i8x64 sign = (i8x64)SELECT(sign_of_a, shuffle_bytes((u8x64)a, odd), shuffle_bytes((u8x64)b, odd)) < 0;
+    i8x64 sign =
+        (i8x64)SELECT(sign_of_a, shuffle_bytes((u8x64)a, odd), shuffle_bytes((u8x64)b, odd)) < 0;
     u8x64 special = SELECT(selector < 12, (u8x64)sign, (u8x64)(selector > 12));
     return (u32x16)SELECT(selector < 8, byte, special);
 }
@@ -177,10 +180,10 @@ LANE_INLINE u32x16 dot_signed(u32x16 a, u32x16 b, int width)
 #undef I2
 #undef I3
 
-#define I0(name, operands, cycles, value) VALU_ROW(name, operands, cycles, 0)
-#define I1(name, operands, cycles, value) VALU_ROW(name, operands, cycles, EMU_VARIANT_SCALAR)
-#define I2(name, operands, cycles, value) VALU_ROW(name, operands, cycles, EMU_VARIANT_SCALAR)
-#define I3(name, operands, cycles, value) VALU_ROW(name, operands, cycles, EMU_VARIANT_SCALAR)
+#define I0(name, operands, cycles, value) VALU_ROW(name, operands, cycles, 0),
+#define I1(name, operands, cycles, value) VALU_ROW(name, operands, cycles, EMU_VARIANT_SCALAR),
+#define I2(name, operands, cycles, value) VALU_ROW(name, operands, cycles, EMU_VARIANT_SCALAR),
+#define I3(name, operands, cycles, value) VALU_ROW(name, operands, cycles, EMU_VARIANT_SCALAR),
 static const emu_row rows[] = {
 #include "emu/isa/vop_int.def"
 };

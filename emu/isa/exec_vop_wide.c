@@ -99,14 +99,15 @@ LANE_INLINE const emu_op *run_mad64(emu_wave *w, const emu_op *op, uint32_t scal
 VARIANTS(3, v_mad_u64_u32, run_mad64, false)
 VARIANTS(3, v_mad_i64_i32, run_mad64, true)
 
-#define W1(name, operands, cycles, value)                   VALU_ROW(name, operands, cycles, EMU_VARIANT_SCALAR)
-#define W2                                                  W1
-#define W3                                                  W1
-#define WITH_CARRY(name, operands, takes, value, carries) VALU_ROW(name, operands, 4, EMU_VARIANT_SCALAR)
+#define W1(name, operands, cycles, value) VALU_ROW(name, operands, cycles, EMU_VARIANT_SCALAR),
+#define W2                                W1
+#define W3                                W1
+#define WITH_CARRY(name, operands, takes, value, carries)                                          \
+    VALU_ROW(name, operands, 4, EMU_VARIANT_SCALAR),
 static const emu_row rows[] = {
 #include "emu/isa/vop_wide.def"
-    VALU_ROW(v_mad_u64_u32, "QS=iiq", 16, EMU_VARIANT_SCALAR)
-    VALU_ROW(v_mad_i64_i32, "QS=iil", 16, EMU_VARIANT_SCALAR)
+    VALU_ROW(v_mad_u64_u32, "QS=iiq", 16, EMU_VARIANT_SCALAR),
+    VALU_ROW(v_mad_i64_i32, "QS=iil", 16, EMU_VARIANT_SCALAR),
 };
 
 DEFINE_TABLE(emu_table_vop_wide);

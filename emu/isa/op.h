@@ -31,7 +31,7 @@ enum {
     EMU_S_VCC = 106,
     EMU_S_M0 = 124,
     EMU_S_EXEC = 126,
-    EMU_S_ZERO = 128, /* 64 bits of zeros */
+    EMU_S_ZERO = 128,        /* 64 bits of zeros */
     EMU_S_SHARED_BASE = 130, /* apertures, 64 bits each, filled when the wave starts */
     EMU_S_PRIVATE_BASE = 132,
     EMU_S_SCC = 134, /* copy of SCC for instructions that read src_scc */
@@ -90,16 +90,17 @@ typedef struct emu_text {
     int n_operands;
     uint64_t address, branch_target; /* branch_target: 0 when there is none */
     uint32_t size_bytes;
-    uint32_t words[5];  /* the encoding itself */
+    uint32_t words[5];   /* the encoding itself */
     char modifiers[192]; /* "offset:16 sc0 nt", as printed */
-    const char *line;   /* whole text, for messages */
+    const char *line;    /* whole text, for messages */
 } emu_text;
 
 typedef struct emu_row emu_row;
 typedef struct emu_decoder emu_decoder;
 
 /* Fill op from text; false with a message in the decoder when the form is not supported. */
-typedef bool (*emu_encode)(emu_decoder *decoder, const emu_text *text, const emu_row *row, emu_op *op);
+typedef bool (*emu_encode)(emu_decoder *decoder, const emu_text *text, const emu_row *row,
+                           emu_op *op);
 
 /* Which unit an instruction occupies (timing and counters). */
 typedef enum emu_unit {
@@ -126,8 +127,8 @@ struct emu_row {
     uint8_t cycles;       /* issue cycles of its unit for a 64-lane wave */
     uint8_t n_dwords;     /* data registers, where that makes sense */
     uint8_t element_bytes;
-    uint16_t effect; /* EMU_EFFECT_* */
-    uint8_t variants; /* EMU_VARIANT_*: what exec[] has variants for (emu_encode_alu) */
+    uint16_t effect;      /* EMU_EFFECT_* */
+    uint8_t variants;     /* EMU_VARIANT_*: what exec[] has variants for (emu_encode_alu) */
     const char *operands; /* printed operands (emu_encode_alu, encode_alu.c) */
 };
 
@@ -138,10 +139,10 @@ enum {
 };
 
 enum {
-    EMU_EFFECT_BRANCH = 1,  /* conditional or not: text->branch_target */
-    EMU_EFFECT_END = 2,     /* nothing follows: s_endpgm, s_branch, s_setpc */
-    EMU_EFFECT_NO_VALUE = 4, /* no effect on values: dropped from the executed array, still counted */
-    EMU_EFFECT_PC = 8,      /* wants the address of the next instruction in imm/imm2 */
+    EMU_EFFECT_BRANCH = 1,   /* conditional or not: text->branch_target */
+    EMU_EFFECT_END = 2,      /* nothing follows: s_endpgm, s_branch, s_setpc */
+    EMU_EFFECT_NO_VALUE = 4, /* no effect on values: not executed, but counted */
+    EMU_EFFECT_PC = 8,       /* wants the address of the next instruction in imm/imm2 */
 };
 
 typedef struct emu_table {
@@ -157,18 +158,21 @@ typedef struct emu_table {
 emu_op *emu_decoder_before(emu_decoder *decoder, const char *mnemonic);
 emu_op *emu_decoder_after(emu_decoder *decoder, const char *mnemonic);
 uint32_t emu_decoder_temporary(emu_decoder *decoder, int n_registers);
-moesaic_sim_mfma emu_decoder_mfma(const emu_decoder *decoder); /* numerics that this program is decoded for */
+moesaic_sim_mfma emu_decoder_mfma(const emu_decoder *decoder); /* numerics of this program */
 
-uint32_t emu_encode_vgpr(const emu_operand *operand);                       /* byte offset */
-uint32_t emu_encode_source(emu_decoder *, emu_op *, int bit, const emu_operand *, int n_dwords); /* sets scalar_sources */
-uint32_t emu_encode_constant(emu_decoder *, uint64_t value, int n_dwords);  /* index into s[] */
-bool emu_modifier_flag(const emu_text *, const char *name);                 /* "sc0", "offen", ... */
-bool emu_modifier_int(const emu_text *, const char *name, int64_t *value);  /* "offset:16" */
-bool emu_decode_fail(emu_decoder *, const emu_text *, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* emu_encode_vgpr gives a byte offset, emu_encode_constant an index into s[], emu_encode_source either: then it
+ * sets the bit in op->scalar_sources. */
+uint32_t emu_encode_vgpr(const emu_operand *operand);
+uint32_t emu_encode_source(emu_decoder *, emu_op *, int bit, const emu_operand *, int n_dwords);
+uint32_t emu_encode_constant(emu_decoder *, uint64_t value, int n_dwords);
+bool emu_modifier_flag(const emu_text *, const char *name);                /* "sc0", "offen", ... */
+bool emu_modifier_int(const emu_text *, const char *name, int64_t *value); /* "offset:16" */
+bool emu_decode_fail(emu_decoder *, const emu_text *, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* Symbols of a file that is compiled per SIMD level. */
-#define EMU_CAT2(a, b) a##_##b
-#define EMU_CAT(a, b) EMU_CAT2(a, b)
+#define EMU_CAT2(a, b)  a##_##b
+#define EMU_CAT(a, b)   EMU_CAT2(a, b)
 #define EMU_LEVEL(name) EMU_CAT(name, EMU_SIMD) /* emu_rows_ds_avx512, emu_rows_ds_base */
 
 #endif

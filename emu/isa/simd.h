@@ -65,8 +65,8 @@ LANE_INLINE i32x16 lanes_of_bits(uint32_t bits)
 #ifdef __AVX512F__
     return (i32x16)_mm512_movm_epi32((__mmask16)bits);
 #else
-    const u32x16 bit = {1,     2,     4,     8,      16,     32,     64,     128,
-                        0x100, 0x200, 0x400, 0x800,  0x1000, 0x2000, 0x4000, 0x8000};
+    const u32x16 bit = {1,     2,     4,     8,     16,     32,     64,     128,
+                        0x100, 0x200, 0x400, 0x800, 0x1000, 0x2000, 0x4000, 0x8000};
     return (splat32(bits) & bit) != 0;
 #endif
 }
@@ -160,7 +160,7 @@ LANE_INLINE u32x8 bits_of_f32(f64x8 x)
 #ifdef __AVX512F__
     return (u32x8)_mm512_cvtpd_ps((__m512d)x);
 #else
-    return (u32x8)__builtin_convertvector(x, f32x8);
+    return (u32x8) __builtin_convertvector(x, f32x8);
 #endif
 }
 
@@ -178,7 +178,10 @@ LANE_INLINE f64x8 fma64(f64x8 a, f64x8 b, f64x8 c)
 }
 
 #define UNARY(name, vector, cast, intrinsic, scalar, ...)                                          \
-    LANE_INLINE vector name(vector x) { return (vector)intrinsic((cast)x, ##__VA_ARGS__); }
+    LANE_INLINE vector name(vector x)                                                              \
+    {                                                                                              \
+        return (vector)intrinsic((cast)x, ##__VA_ARGS__);                                          \
+    }
 #else
 LANE_INLINE f32x16 fma32(f32x16 a, f32x16 b, f32x16 c)
 {
@@ -244,7 +247,8 @@ LANE_INLINE u8x64 shuffle_bytes(u8x64 bytes, u8x64 index)
 #else
     u8x64 shuffled;
     for (int i = 0; i < 4; i++)
-        ((__m128i *)&shuffled)[i] = _mm_shuffle_epi8(((__m128i *)&bytes)[i], ((__m128i *)&index)[i]);
+        ((__m128i *)&shuffled)[i] =
+            _mm_shuffle_epi8(((__m128i *)&bytes)[i], ((__m128i *)&index)[i]);
     return shuffled;
 #endif
 }
@@ -280,13 +284,15 @@ LANE_INLINE u64x8 load64(lane_source s, uint32_t chunk, bool is_wide)
     if (s.is_scalar)
         return splat64(is_wide ? s.scalar : (uint32_t)s.scalar);
     const u32x8 *low = (const u32x8 *)(s.at + 32 * chunk);
-    return is_wide ? join(*low, *(const u32x8 *)(s.at + 32 * chunk + EMU_VGPR_STRIDE)) : widen(*low);
+    return is_wide ? join(*low, *(const u32x8 *)(s.at + 32 * chunk + EMU_VGPR_STRIDE))
+                   : widen(*low);
 }
 
 LANE_INLINE void store32(uint8_t *d, uint32_t chunk, uint64_t exec, u32x16 r)
 {
     u32x16 *to = (u32x16 *)(d + 64 * chunk);
-    *to = exec == ~0ull ? r : SELECT(lanes_of_bits((uint32_t)(exec >> 16 * chunk) & 0xffff), r, *to);
+    *to =
+        exec == ~0ull ? r : SELECT(lanes_of_bits((uint32_t)(exec >> 16 * chunk) & 0xffff), r, *to);
 }
 
 LANE_INLINE void store32x8(uint8_t *d, uint32_t chunk, uint64_t exec, u32x8 r)
@@ -332,7 +338,7 @@ LANE_INLINE void all_lanes32(uint8_t *d, lane_source a, lane_source b, lane_sour
                              lanes32 *f)
 {
     EACH_CHUNK(i, 4)
-        store32(d, i, exec, f(load32(a, i), load32(b, i), load32(c, i)));
+    store32(d, i, exec, f(load32(a, i), load32(b, i), load32(c, i)));
 }
 
 /* 32 bits in, 32 bits out; bit i of `scalar`: source i is scalar. */
@@ -373,7 +379,8 @@ LANE_INLINE void all_lanes_f32(uint8_t *d, lane_source a, lane_source b, lane_so
                                uint64_t exec, lanes_f32 *f)
 {
     EACH_CHUNK(i, 4)
-        store32(d, i, exec, (u32x16)f((f32x16)load32(a, i), (f32x16)load32(b, i), (f32x16)load32(c, i)));
+    store32(d, i, exec,
+            (u32x16)f((f32x16)load32(a, i), (f32x16)load32(b, i), (f32x16)load32(c, i)));
 }
 
 LANE_INLINE const emu_op *run_f32(emu_wave *w, const emu_op *op, uint32_t scalar, lanes_f32 *f)
@@ -441,7 +448,10 @@ LANE_INLINE const emu_op *run64(emu_wave *w, const emu_op *op, uint32_t scalar, 
 
 #define HANDLER(name) static const emu_op *name(emu_wave *w, const emu_op *op)
 #define VARIANT(name, v, run, ...)                                                                 \
-    HANDLER(name##_##v) { return run(w, op, v, ##__VA_ARGS__); }
+    HANDLER(name##_##v)                                                                            \
+    {                                                                                              \
+        return run(w, op, v, ##__VA_ARGS__);                                                       \
+    }
 #define HANDLERS_0(name, run, ...) VARIANT(name, 0, run, ##__VA_ARGS__)
 #define LIST_0(name)               name##_0
 #ifdef __AVX512F__
@@ -452,14 +462,18 @@ LANE_INLINE const emu_op *run64(emu_wave *w, const emu_op *op, uint32_t scalar, 
     VARIANT(name, 2, run, ##__VA_ARGS__) VARIANT(name, 3, run, ##__VA_ARGS__)
 #define HANDLERS_3(name, run, ...)                                                                 \
     HANDLERS_2(name, run, ##__VA_ARGS__)                                                           \
-    VARIANT(name, 4, run, ##__VA_ARGS__) VARIANT(name, 5, run, ##__VA_ARGS__)                      \
+    VARIANT(name, 4, run, ##__VA_ARGS__)                                                           \
+    VARIANT(name, 5, run, ##__VA_ARGS__)                                                           \
     VARIANT(name, 6, run, ##__VA_ARGS__) VARIANT(name, 7, run, ##__VA_ARGS__)
 #define LIST_1(name) name##_0, name##_1
 #define LIST_2(name) LIST_1(name), name##_2, name##_3
 #define LIST_3(name) LIST_2(name), name##_4, name##_5, name##_6, name##_7
 #else
 #define HANDLERS_ANY(name, run, ...)                                                               \
-    HANDLER(name##_any) { return run(w, op, op->scalar_sources, ##__VA_ARGS__); }
+    HANDLER(name##_any)                                                                            \
+    {                                                                                              \
+        return run(w, op, op->scalar_sources, ##__VA_ARGS__);                                      \
+    }
 #define HANDLERS_1   HANDLERS_ANY
 #define HANDLERS_2   HANDLERS_ANY
 #define HANDLERS_3   HANDLERS_ANY
@@ -470,29 +484,23 @@ LANE_INLINE const emu_op *run64(emu_wave *w, const emu_op *op, uint32_t scalar, 
 
 /* The array for emu_row.exec; second form: name_modified applies signs and clamp. */
 #define VARIANTS(n, name, run, ...)                                                                \
-    HANDLERS_##n(name, run, ##__VA_ARGS__)                                                         \
-    static const emu_exec name##_exec[] = {LIST_##n(name)};
+    HANDLERS_##n(name, run, ##__VA_ARGS__) static const emu_exec name##_exec[] = {LIST_##n(name)};
 #define VARIANTS_AND_MODIFIED(n, name, run, ...)                                                   \
-    HANDLERS_##n(name, run, ##__VA_ARGS__)                                                         \
-    static const emu_exec name##_exec[] = {LIST_##n(name), [(1 << n) ... (2 << n) - 1] = name##_modified};
+    HANDLERS_##n(name, run, ##__VA_ARGS__) static const emu_exec name##_exec[] = {                 \
+        LIST_##n(name), [(1 << n)...(2 << n) - 1] = name##_modified};
 
 #define VALU_ROW(name, pattern, n, has)                                                            \
-    {.mnemonic = #name,                                                                            \
-     .encode = emu_encode_alu,                                                                     \
-     .exec = name##_exec,                                                                          \
-     .unit = EMU_UNIT_VALU,                                                                        \
-     .cycles = n,                                                                                  \
-     .variants = has,                                                                              \
-     .operands = pattern},
+    {                                                                                              \
+        .mnemonic = #name, .encode = emu_encode_alu, .exec = name##_exec, .unit = EMU_UNIT_VALU,   \
+        .cycles = n, .variants = has, .operands = pattern                                          \
+    }
 
 /* A row whose only handler has the mnemonic's name. */
 #define PLAIN_ROW(name, pattern, n)                                                                \
-    {.mnemonic = #name,                                                                            \
-     .encode = emu_encode_alu,                                                                     \
-     .exec = (const emu_exec[]){name},                                                             \
-     .unit = EMU_UNIT_VALU,                                                                        \
-     .cycles = n,                                                                                  \
-     .operands = pattern},
+    {                                                                                              \
+        .mnemonic = #name, .encode = emu_encode_alu, .exec = (const emu_exec[]){name},             \
+        .unit = EMU_UNIT_VALU, .cycles = n, .operands = pattern                                    \
+    }
 
 /* Everything that EMU_LEVEL(emu_table_x) needs once rows[] is there. */
 #define DEFINE_TABLE(name)                                                                         \

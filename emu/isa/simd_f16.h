@@ -15,8 +15,9 @@ LANE_INLINE f32x16 f32_of_f16(u32x16 x)
     return (f32x16)_mm512_cvtph_ps(_mm512_cvtepi32_epi16((__m512i)x));
 #else
     u32x16 sign = (x & 0x8000) << 16, magnitude = (x & 0x7fff) << 13;
-    f32x16 scaled = (f32x16)magnitude * 0x1p112f; /* moves the exponent's bias; denormals become normal */
-    u32x16 special = magnitude | 0x7f800000;      /* infinity, NaN */
+    f32x16 scaled =
+        (f32x16)magnitude * 0x1p112f; /* moves the exponent's bias; denormals become normal */
+    u32x16 special = magnitude | 0x7f800000; /* infinity, NaN */
     i32x16 is_nan = magnitude > 0x0f800000;
     special = SELECT(is_nan, special | 0x400000, special);
     return (f32x16)(SELECT(magnitude >= 0x0f800000, special, (u32x16)scaled) | sign);
@@ -48,7 +49,7 @@ LANE_INLINE u32x16 f16_of_f32_truncated(f32x16 x)
     u32x16 bits = (u32x16)x, sign = bits >> 16 & 0x8000, magnitude = bits & 0x7fffffff;
     u32x16 normal = (magnitude - (112u << 23)) >> 13;
     f32x16 steps = (f32x16)SELECT(magnitude < (113u << 23), magnitude, (u32x16){0}) * 0x1p24f;
-    u32x16 denormal = (u32x16)__builtin_convertvector(steps, i32x16);
+    u32x16 denormal = (u32x16) __builtin_convertvector(steps, i32x16);
     u32x16 r = SELECT(magnitude < (113u << 23), denormal, normal);
     r = SELECT(magnitude >= (143u << 23), splat32(0x7bff), r);
     r = SELECT(magnitude == 0x7f800000, splat32(0x7c00), r);

@@ -10,7 +10,7 @@
 #include "emu/isa/simd.h"
 
 /* A function of double precision applied to 16 lanes. */
-#define THROUGH_F64(f, x) \
+#define THROUGH_F64(f, x)                                                                          \
     ((f32x16)of_halves(bits_of_f32(f(to_f64(x, 0))), bits_of_f32(f(to_f64(x, 1)))))
 
 LANE_INLINE f32x16 flush32(f32x16 x)
@@ -44,9 +44,9 @@ LANE_INLINE f64x8 power_of_two64(f64x8 n)
 /* 2^x for |x| < 1000: 2^n * 2^f, |f| <= 1/2, by the series of exp(f ln 2). */
 LANE_INLINE f64x8 exp2_64(f64x8 x)
 {
-    static const double inverse_factorial[] = {1.0 / 39916800, 1.0 / 3628800, 1.0 / 362880, 1.0 / 40320,
-                                               1.0 / 5040,     1.0 / 720,     1.0 / 120,    1.0 / 24,
-                                               1.0 / 6,        1.0 / 2,       1.0,          1.0};
+    static const double inverse_factorial[] = {
+        1.0 / 39916800, 1.0 / 3628800, 1.0 / 362880, 1.0 / 40320, 1.0 / 5040, 1.0 / 720,
+        1.0 / 120,      1.0 / 24,      1.0 / 6,      1.0 / 2,     1.0,        1.0};
     f64x8 n = rint64(x), t = (x - n) * 0x1.62e42fefa39efp-1; /* ln 2 */
     f64x8 sum = splat_f64(inverse_factorial[0]);
     for (unsigned i = 1; i < sizeof inverse_factorial / sizeof *inverse_factorial; i++)
@@ -90,9 +90,15 @@ LANE_INLINE f32x16 log2_32(f32x16 x)
 /* sin(2 pi r) for |r| <= 1/4, by its series. */
 LANE_INLINE f64x8 sine_of_turn(f64x8 r)
 {
-    static const double inverse_factorial[] = {1.0 / 355687428096000, -1.0 / 1307674368000, 1.0 / 6227020800,
-                                               -1.0 / 39916800,       1.0 / 362880,         -1.0 / 5040,
-                                               1.0 / 120,             -1.0 / 6,             1.0};
+    static const double inverse_factorial[] = {1.0 / 355687428096000,
+                                               -1.0 / 1307674368000,
+                                               1.0 / 6227020800,
+                                               -1.0 / 39916800,
+                                               1.0 / 362880,
+                                               -1.0 / 5040,
+                                               1.0 / 120,
+                                               -1.0 / 6,
+                                               1.0};
     f64x8 t = r * 0x1.921fb54442d18p+2, t2 = t * t; /* 2 pi */
     f64x8 sum = splat_f64(inverse_factorial[0]);
     for (unsigned i = 1; i < sizeof inverse_factorial / sizeof *inverse_factorial; i++)

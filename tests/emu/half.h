@@ -26,7 +26,8 @@ static inline uint32_t half_of(long double x, bool truncate)
     if (isinf(x))
         return sign | 0x7c00;
     frexpl(x, &exponent);
-    exponent = exponent < -13 ? -13 : exponent; /* denormals have the step of the least normal number */
+    exponent =
+        exponent < -13 ? -13 : exponent; /* denormals have the step of the least normal number */
     long double steps = ldexpl(x, 11 - exponent);
     long double rounded = truncate ? floorl(steps) : nearbyintl(steps);
     long double value = ldexpl(rounded, exponent - 11);

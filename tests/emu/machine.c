@@ -12,13 +12,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-const uint64_t machine_masks[] = {~0ull, 0, 1, 1ull << 63, 0x5555aaaa0f0f3333ull, 0xffff, 0x00ffff0000000000ull};
+const uint64_t machine_masks[] = {
+    ~0ull, 0, 1, 1ull << 63, 0x5555aaaa0f0f3333ull, 0xffff, 0x00ffff0000000000ull};
 const int machine_n_masks = sizeof machine_masks / sizeof *machine_masks;
 
 static const uint32_t interesting[] = {
-    0,          0x80000000, 1,          0x80000001, 0x7fffff,   0x800000,   0x80800000, 0x3f800000, 0xbf800000,
-    0x7f7fffff, 0xff7fffff, 0x7f800000, 0xff800000, 0x7fc00000, 0x7f800001, 0xffffffff, 0x7fffffff, 0x3f000000,
-    0x4b000000, 0x4effffff, 0x4f000000, 0xcf000000, 0x4f800000, 0x1f,       0x20,       0xffff,     0x8000};
+    0,          0x80000000, 1,          0x80000001, 0x7fffff,   0x800000,   0x80800000,
+    0x3f800000, 0xbf800000, 0x7f7fffff, 0xff7fffff, 0x7f800000, 0xff800000, 0x7fc00000,
+    0x7f800001, 0xffffffff, 0x7fffffff, 0x3f000000, 0x4b000000, 0x4effffff, 0x4f000000,
+    0xcf000000, 0x4f800000, 0x1f,       0x20,       0xffff,     0x8000};
 
 /* Stops the run loop of machine_run. */
 static const emu_op *stop(emu_wave *wave, const emu_op *op)
@@ -37,7 +39,8 @@ uint32_t machine_random(machine *m)
 uint32_t machine_interesting(machine *m)
 {
     uint32_t x = machine_random(m);
-    return x & 3 ? machine_random(m) : interesting[(x >> 2) % (sizeof interesting / sizeof *interesting)];
+    return x & 3 ? machine_random(m)
+                 : interesting[(x >> 2) % (sizeof interesting / sizeof *interesting)];
 }
 
 machine *machine_new(uint64_t seed)
@@ -104,7 +107,8 @@ void machine_run_all(machine *m, const char *const *lines, size_t n_lines, bool 
     assert_true(ops && is_target);
     for (size_t i = 0; i < n_lines; i++)
         n += append(m, lines[i], ops + n);
-    memcpy(&m->wave.s[EMU_S_CONSTANT], m->decoder.constants, m->decoder.n_constants * sizeof(uint32_t));
+    memcpy(&m->wave.s[EMU_S_CONSTANT], m->decoder.constants,
+           m->decoder.n_constants * sizeof(uint32_t));
     if (fused)
         emu_rows_fuse(ops, n, is_target);
     ops[n] = (emu_op){.exec = stop};

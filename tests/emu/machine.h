@@ -20,7 +20,8 @@ typedef struct machine {
     emu_wave wave;
     uint64_t random;
     uint32_t word; /* first word of the encoding, for machine_run_encoded */
-    uint8_t registers[(MACHINE_VGPRS + EMU_N_TEMPORARIES + 1) * EMU_VGPR_STRIDE] __attribute__((aligned(64)));
+    uint8_t registers[(MACHINE_VGPRS + EMU_N_TEMPORARIES + 1) * EMU_VGPR_STRIDE]
+        __attribute__((aligned(64)));
 } machine;
 
 /* A machine with random registers, EXEC all ones, IEEE mode and denormals kept. */

@@ -14,8 +14,9 @@ enum { LESS = 1, EQUAL = 2, GREATER = 4, UNORDERED = 8 };
 static const struct {
     const char *name;
     int truth;
-} integer_conditions[] = {{"f", 0},       {"lt", LESS},           {"eq", EQUAL},          {"le", LESS | EQUAL},
-                          {"gt", GREATER}, {"ne", LESS | GREATER}, {"ge", GREATER | EQUAL}, {"t", 7}},
+} integer_conditions[] =
+    {{"f", 0},        {"lt", LESS},           {"eq", EQUAL},           {"le", LESS | EQUAL},
+     {"gt", GREATER}, {"ne", LESS | GREATER}, {"ge", GREATER | EQUAL}, {"t", 7}},
   float_conditions[] = {{"f", 0},
                         {"lt", LESS},
                         {"eq", EQUAL},
@@ -72,8 +73,8 @@ static void check(const char *condition, const char *type, int truth, uint64_t s
     uint64_t exec = machine_masks[seed % (uint64_t)machine_n_masks], want = 0;
     char text[96];
     const char *first = is_wide ? (is_scalar ? "s[4:5]" : "v[0:1]") : (is_scalar ? "s4" : "v0");
-    snprintf(text, sizeof text, "v_cmp%s_%s_%s_e64 s[20:21], %s, %s", is_cmpx ? "x" : "", condition, type, first,
-             is_wide ? "v[2:3]" : "v2");
+    snprintf(text, sizeof text, "v_cmp%s_%s_%s_e64 s[20:21], %s, %s", is_cmpx ? "x" : "", condition,
+             type, first, is_wide ? "v[2:3]" : "v2");
     for (int lane = 0; lane < MACHINE_LANES; lane++) {
         uint64_t a = is_scalar ? emu_s64(&m->wave, 4) : machine_lane64(m, 0, lane);
         bool holds = truth & relation(type, a, machine_lane64(m, 2, lane));
@@ -82,8 +83,8 @@ static void check(const char *condition, const char *type, int truth, uint64_t s
     machine_set_exec(m, exec);
     machine_run(m, text);
     if (emu_s64(&m->wave, 20) != want)
-        fail_msg("%s (seed %llu): want %llx got %llx", text, (unsigned long long)seed, (unsigned long long)want,
-                 (unsigned long long)emu_s64(&m->wave, 20));
+        fail_msg("%s (seed %llu): want %llx got %llx", text, (unsigned long long)seed,
+                 (unsigned long long)want, (unsigned long long)emu_s64(&m->wave, 20));
     assert_true(emu_exec_mask(&m->wave) == (is_cmpx ? want : exec));
     machine_free(m);
 }
@@ -95,7 +96,8 @@ static void test_integers(void **state)
     for (size_t c = 0; c < sizeof integer_conditions / sizeof *integer_conditions; c++)
         for (size_t t = 0; t < sizeof types / sizeof *types; t++)
             for (uint64_t seed = 0; seed < 28; seed++)
-                check(integer_conditions[c].name, types[t], integer_conditions[c].truth, seed, seed & 2);
+                check(integer_conditions[c].name, types[t], integer_conditions[c].truth, seed,
+                      seed & 2);
 }
 
 static void test_floats(void **state)
@@ -105,7 +107,8 @@ static void test_floats(void **state)
     for (size_t c = 0; c < sizeof float_conditions / sizeof *float_conditions; c++)
         for (size_t t = 0; t < sizeof types / sizeof *types; t++)
             for (uint64_t seed = 0; seed < 28; seed++)
-                check(float_conditions[c].name, types[t], float_conditions[c].truth, seed, seed & 2);
+                check(float_conditions[c].name, types[t], float_conditions[c].truth, seed,
+                      seed & 2);
 }
 
 static void test_short_form_writes_vcc(void **state)
@@ -162,10 +165,12 @@ static void test_classes(void **state)
 static void test_half_classes(void **state)
 {
     (void)state;
-    static const uint16_t numbers[] = {0x7c01, 0x7e00, 0xfc00, 0xc000, 0x8001, 0x8000, 0, 1, 0x3c00, 0x7c00};
+    static const uint16_t numbers[] = {0x7c01, 0x7e00, 0xfc00, 0xc000, 0x8001,
+                                       0x8000, 0,      1,      0x3c00, 0x7c00};
     machine *m = machine_new(2);
     for (int kind = 0; kind < 10; kind++)
-        machine_set_lane(m, 0, kind, 0xabcd0000u | numbers[kind]), machine_set_lane(m, 1, kind, 1u << kind);
+        machine_set_lane(m, 0, kind, 0xabcd0000u | numbers[kind]),
+            machine_set_lane(m, 1, kind, 1u << kind);
     machine_run(m, "v_cmp_class_f16_e32 vcc, v0, v1");
     assert_int_equal(emu_s64(&m->wave, EMU_S_VCC) & 0x3ff, 0x3ff);
     machine_free(m);
@@ -174,8 +179,10 @@ static void test_half_classes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_integers),          cmocka_unit_test(test_floats),
-        cmocka_unit_test(test_short_form_writes_vcc), cmocka_unit_test(test_classes),
+        cmocka_unit_test(test_integers),
+        cmocka_unit_test(test_floats),
+        cmocka_unit_test(test_short_form_writes_vcc),
+        cmocka_unit_test(test_classes),
         cmocka_unit_test(test_half_classes),
     };
     return machine_main("isa compare", tests, sizeof tests / sizeof *tests);

@@ -67,13 +67,18 @@ static void test_rows_compute_what_c_computes(void **state)
     for (size_t r = 0; r < sizeof rows / sizeof *rows; r++)
         for (uint64_t seed = 0; seed < 60; seed++) {
             machine *m = machine_new(seed * 31 + r);
-            for (int lane = 0; lane < MACHINE_LANES && seed & 1; lane++) /* every second time of moderate size */
-                machine_set_lane(m, 0, lane, machine_bits(ldexpf((float)machine_random(m), (int)(seed % 40) - 40)));
+            for (int lane = 0; lane < MACHINE_LANES && seed & 1;
+                 lane++) /* every second time of moderate size */
+                machine_set_lane(
+                    m, 0, lane,
+                    machine_bits(ldexpf((float)machine_random(m), (int)(seed % 40) - 40)));
             machine_run(m, rows[r].text);
             for (int lane = 0; lane < MACHINE_LANES; lane++) {
-                uint32_t a = machine_lane(m, 0, lane), want = rows[r].f(a, machine_lane(m, 1, lane));
+                uint32_t a = machine_lane(m, 0, lane),
+                         want = rows[r].f(a, machine_lane(m, 1, lane));
                 if (machine_lane(m, 3, lane) != want)
-                    fail_msg("%s of 0x%x: want 0x%x got 0x%x", rows[r].text, a, want, machine_lane(m, 3, lane));
+                    fail_msg("%s of 0x%x: want 0x%x got 0x%x", rows[r].text, a, want,
+                             machine_lane(m, 3, lane));
             }
             machine_free(m);
         }
@@ -89,16 +94,20 @@ static void test_to_half_precision(void **state)
     (void)state;
     for (uint64_t seed = 0; seed < 200; seed++) {
         machine *m = machine_new(seed);
-        for (int lane = 0; lane < MACHINE_LANES && seed & 3; lane++) /* around the range of f16, ties included */
-            machine_set_lane(m, 0, lane, machine_bits(ldexpf((float)(int32_t)machine_random(m), (int)(seed % 48) - 58)) &
-                                             (seed & 1 ? ~0u : 0xfffff000u));
+        for (int lane = 0; lane < MACHINE_LANES && seed & 3;
+             lane++) /* around the range of f16, ties included */
+            machine_set_lane(
+                m, 0, lane,
+                machine_bits(ldexpf((float)(int32_t)machine_random(m), (int)(seed % 48) - 58)) &
+                    (seed & 1 ? ~0u : 0xfffff000u));
         machine_run(m, "v_cvt_f16_f32_e32 v3, v0");
         machine_run(m, "v_cvt_pkrtz_f16_f32 v4, v0, -v0");
         for (int lane = 0; lane < MACHINE_LANES; lane++) {
             float x = F(machine_lane(m, 0, lane));
             uint32_t packed = machine_lane(m, 4, lane);
             if (!same_half(half_of((long double)x, false), machine_lane(m, 3, lane)))
-                fail_msg("%a: want 0x%x got 0x%x", (double)x, half_of((long double)x, false), machine_lane(m, 3, lane));
+                fail_msg("%a: want 0x%x got 0x%x", (double)x, half_of((long double)x, false),
+                         machine_lane(m, 3, lane));
             assert_true(same_half(half_of((long double)x, true), packed & 0xffff));
             assert_true(same_half(half_of((long double)-x, true), packed >> 16));
         }
@@ -129,7 +138,8 @@ static double code_value(const format *f, uint32_t code)
 /* Ties go to the even code; half a step beyond the largest number is out of range. */
 static uint32_t nearest_code(const format *f, float x, bool saturate)
 {
-    double size = fabs((double)x), best = (double)INFINITY, beyond = 2 * code_value(f, 0x7f) - code_value(f, 0x7e);
+    double size = fabs((double)x), best = (double)INFINITY,
+           beyond = 2 * code_value(f, 0x7f) - code_value(f, 0x7e);
     uint32_t code = 0, sign = signbit(x) ? 0x80 : 0;
     if (!isfinite(x))
         return 0x80;
@@ -148,18 +158,23 @@ static void check_codes(const format *f)
     machine *m = machine_new(1);
     char text[128];
     for (int lane = 0; lane < MACHINE_LANES; lane++)
-        machine_set_lane(m, 0, lane, (uint32_t)lane | (uint32_t)(lane + 64) << 8 | (uint32_t)(lane + 128) << 16 |
-                                         (uint32_t)(lane + 192) << 24);
+        machine_set_lane(m, 0, lane,
+                         (uint32_t)lane | (uint32_t)(lane + 64) << 8 |
+                             (uint32_t)(lane + 128) << 16 | (uint32_t)(lane + 192) << 24);
     for (int byte = 0; byte < 4; byte++) {
-        snprintf(text, sizeof text, "v_cvt_f32_%s_sdwa v3, v0 dst_sel:DWORD dst_unused:UNUSED_PAD src0_sel:BYTE_%d", f->name,
-                 byte);
+        snprintf(text, sizeof text,
+                 "v_cvt_f32_%s_sdwa v3, v0 dst_sel:DWORD dst_unused:UNUSED_PAD src0_sel:BYTE_%d",
+                 f->name, byte);
         machine_run(m, text);
         for (int lane = 0; lane < MACHINE_LANES; lane++) {
-            float want = (float)code_value(f, (uint32_t)(lane + 64 * byte)), got = F(machine_lane(m, 3, lane));
+            float want = (float)code_value(f, (uint32_t)(lane + 64 * byte)),
+                  got = F(machine_lane(m, 3, lane));
             assert_true(want != want ? got != got : machine_bits(want) == machine_bits(got));
         }
     }
-    snprintf(text, sizeof text, "v_cvt_pk_f32_%s_sdwa v[4:5], v0 dst_sel:DWORD dst_unused:UNUSED_PAD src0_sel:WORD_1", f->name);
+    snprintf(text, sizeof text,
+             "v_cvt_pk_f32_%s_sdwa v[4:5], v0 dst_sel:DWORD dst_unused:UNUSED_PAD src0_sel:WORD_1",
+             f->name);
     machine_run(m, text);
     assert_int_equal(machine_lane(m, 4, 5), bits(code_value(f, 133)));
     assert_int_equal(machine_lane(m, 5, 5), bits(code_value(f, 197)));
@@ -179,7 +194,8 @@ static void check_rounding(const format *f, uint64_t seed, bool saturate)
     char text[96];
     m->wave.mode |= saturate ? 1u << 23 : 0;
     for (int lane = 0; lane < MACHINE_LANES && seed % 4; lane++) { /* codes, ties, and neighbours */
-        double x = code_value(f, machine_random(m) & 0x7f), y = code_value(f, machine_random(m) & 0x7f);
+        double x = code_value(f, machine_random(m) & 0x7f),
+               y = code_value(f, machine_random(m) & 0x7f);
         machine_set_lane(m, 0, lane, bits(seed % 4 == 1 ? x : (x + y) / 2));
         machine_set_lane(m, 1, lane, bits(seed % 4 == 3 ? -x * 1.01 : -ldexp(x, 1)));
     }
@@ -193,7 +209,8 @@ static void check_rounding(const format *f, uint64_t seed, bool saturate)
         float x = F(machine_lane(m, 0, lane)), y = F(machine_lane(m, 1, lane));
         uint32_t cx = nearest_code(f, x, saturate), cy = nearest_code(f, y, saturate);
         if (machine_lane(m, 3, lane) != (cx | cy << 8 | cy << 16 | cx << 24))
-            fail_msg("%s of %a %a: want %x %x got %x", f->name, (double)x, (double)y, cx, cy, machine_lane(m, 3, lane));
+            fail_msg("%s of %a %a: want %x %x got %x", f->name, (double)x, (double)y, cx, cy,
+                     machine_lane(m, 3, lane));
     }
     machine_free(m);
 }
@@ -227,8 +244,10 @@ static void test_random_rounding(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rows_compute_what_c_computes), cmocka_unit_test(test_to_half_precision),
-        cmocka_unit_test(test_every_code_of_8_bits),         cmocka_unit_test(test_rounding_to_8_bits),
+        cmocka_unit_test(test_rows_compute_what_c_computes),
+        cmocka_unit_test(test_to_half_precision),
+        cmocka_unit_test(test_every_code_of_8_bits),
+        cmocka_unit_test(test_rounding_to_8_bits),
         cmocka_unit_test(test_random_rounding),
     };
     return machine_main("isa convert", tests, sizeof tests / sizeof *tests);

@@ -41,8 +41,8 @@ static void test_choice_by_mask(void **state)
         bool bit = vcc >> lane & 1;
         assert_int_equal(machine_lane(m, 4, lane), machine_lane(m, bit, lane));
         assert_int_equal(machine_lane(m, 5, lane), bit ? 0 : ~0u);
-        assert_int_equal(machine_lane(m, 6, lane),
-                         bit ? machine_lane(m, 1, lane) & 0x7fffffff : machine_lane(m, 0, lane) ^ 0x80000000);
+        assert_int_equal(machine_lane(m, 6, lane), bit ? machine_lane(m, 1, lane) & 0x7fffffff
+                                                       : machine_lane(m, 0, lane) ^ 0x80000000);
     }
     machine_free(m);
 }
@@ -115,7 +115,8 @@ static int dpp_source(const char *control, int n, int lane)
     return (lane & ~3) + (int[]){2, 0, 3, 1}[lane & 3]; /* quad_perm:[2,0,3,1] */
 }
 
-static void check_dpp(const char *control, int n, int row_mask, int bank_mask, bool bound, uint64_t exec)
+static void check_dpp(const char *control, int n, int row_mask, int bank_mask, bool bound,
+                      uint64_t exec)
 {
     machine *m = machine_new((uint64_t)n + exec);
     char text[160], number[32] = "";
@@ -124,12 +125,14 @@ static void check_dpp(const char *control, int n, int row_mask, int bank_mask, b
         strcpy(number, ":[2,0,3,1]");
     else if (n >= 0)
         snprintf(number, sizeof number, ":%d", n);
-    snprintf(text, sizeof text, "v_add_u32_dpp v2, v0, v1 %s%s row_mask:0x%x bank_mask:0x%x%s", control, number,
-             (unsigned)row_mask, (unsigned)bank_mask, bound ? " bound_ctrl:1" : "");
+    snprintf(text, sizeof text, "v_add_u32_dpp v2, v0, v1 %s%s row_mask:0x%x bank_mask:0x%x%s",
+             control, number, (unsigned)row_mask, (unsigned)bank_mask,
+             bound ? " bound_ctrl:1" : "");
     for (int lane = 0; lane < MACHINE_LANES; lane++) {
         int from = dpp_source(control, n, lane);
         bool valid = from >= 0 && exec >> from & 1;
-        bool written = exec >> lane & 1 && row_mask >> lane / 16 & 1 && bank_mask >> lane % 16 / 4 & 1;
+        bool written =
+            exec >> lane & 1 && row_mask >> lane / 16 & 1 && bank_mask >> lane % 16 / 4 & 1;
         want[lane] = machine_lane(m, 2, lane);
         if (written && (valid || bound))
             want[lane] = (valid ? machine_lane(m, 0, from) : 0) + machine_lane(m, 1, lane);
@@ -139,7 +142,8 @@ static void check_dpp(const char *control, int n, int row_mask, int bank_mask, b
     assert_true(emu_exec_mask(&m->wave) == exec);
     for (int lane = 0; lane < MACHINE_LANES; lane++)
         if (machine_lane(m, 2, lane) != want[lane])
-            fail_msg("%s: lane %d want 0x%x got 0x%x", text, lane, want[lane], machine_lane(m, 2, lane));
+            fail_msg("%s: lane %d want 0x%x got 0x%x", text, lane, want[lane],
+                     machine_lane(m, 2, lane));
     machine_free(m);
 }
 
@@ -149,10 +153,11 @@ static void test_dpp_controls(void **state)
     static const struct {
         const char *control;
         int n;
-    } controls[] = {{"row_shr", 1},      {"row_shr", 8},       {"row_shl", 3},       {"row_ror", 5},
-                    {"row_newbcast", 7}, {"row_bcast", 15},    {"row_bcast", 31},    {"wave_shr", 1},
-                    {"wave_shl", 1},     {"wave_ror", 1},      {"wave_rol", 1},      {"row_mirror", -1},
-                    {"quad_perm", -1},   {"row_half_mirror", -1}};
+    } controls[] = {{"row_shr", 1},    {"row_shr", 8},         {"row_shl", 3},
+                    {"row_ror", 5},    {"row_newbcast", 7},    {"row_bcast", 15},
+                    {"row_bcast", 31}, {"wave_shr", 1},        {"wave_shl", 1},
+                    {"wave_ror", 1},   {"wave_rol", 1},        {"row_mirror", -1},
+                    {"quad_perm", -1}, {"row_half_mirror", -1}};
     for (size_t c = 0; c < sizeof controls / sizeof *controls; c++)
         for (int i = 0; i < machine_n_masks; i++) {
             check_dpp(controls[c].control, controls[c].n, 0xf, 0xf, true, machine_masks[i]);
@@ -210,16 +215,21 @@ static uint32_t sdwa_result(uint32_t r, uint32_t old, const char *selector, cons
 static void test_sdwa_selectors(void **state)
 {
     (void)state;
-    static const char *const parts[] = {"BYTE_0", "BYTE_1", "BYTE_2", "BYTE_3", "WORD_0", "WORD_1", "DWORD"};
+    static const char *const parts[] = {"BYTE_0", "BYTE_1", "BYTE_2", "BYTE_3",
+                                        "WORD_0", "WORD_1", "DWORD"};
     static const char *const unused[] = {"UNUSED_PAD", "UNUSED_SEXT", "UNUSED_PRESERVE"};
     for (unsigned i = 0; i < 7 * 7 * 7 * 3; i++) {
         machine *m = machine_new(i);
-        const char *dst = parts[i % 7], *src0 = parts[i / 7 % 7], *src1 = parts[i / 49 % 7], *rest = unused[i / 343];
+        const char *dst = parts[i % 7], *src0 = parts[i / 7 % 7], *src1 = parts[i / 49 % 7],
+                   *rest = unused[i / 343];
         bool sext = i & 1;
-        uint32_t a = machine_lane(m, 0, 17), b = machine_lane(m, 1, 17), old = machine_lane(m, 2, 17);
-        uint32_t want = sdwa_result(sdwa_part(a, src0, sext) + sdwa_part(b, src1, false), old, dst, rest);
+        uint32_t a = machine_lane(m, 0, 17), b = machine_lane(m, 1, 17),
+                 old = machine_lane(m, 2, 17);
+        uint32_t want =
+            sdwa_result(sdwa_part(a, src0, sext) + sdwa_part(b, src1, false), old, dst, rest);
         char text[200];
-        snprintf(text, sizeof text, "v_add_u32_sdwa v2, %s, v1 dst_sel:%s dst_unused:%s src0_sel:%s src1_sel:%s",
+        snprintf(text, sizeof text,
+                 "v_add_u32_sdwa v2, %s, v1 dst_sel:%s dst_unused:%s src0_sel:%s src1_sel:%s",
                  sext ? "sext(v0)" : "v0", dst, rest, src0, src1);
         machine_run(m, text);
         if (machine_lane(m, 2, 17) != want)

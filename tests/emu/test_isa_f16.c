@@ -54,7 +54,8 @@ static const struct {
 /* Registers whose halves are mostly numbers of moderate size, no signalling NaN. */
 static machine *machine_of_halves(uint64_t seed)
 {
-    static const uint16_t special[] = {0, 0x8000, 1, 0x3ff, 0x400, 0x7bff, 0xfbff, 0x7c00, 0xfc00, 0x7e00};
+    static const uint16_t special[] = {0,      0x8000, 1,      0x3ff,  0x400,
+                                       0x7bff, 0xfbff, 0x7c00, 0xfc00, 0x7e00};
     machine *m = machine_new(seed);
     for (int v = 0; v < 4; v++)
         for (int lane = 0; lane < MACHINE_LANES; lane++) {
@@ -109,12 +110,15 @@ static void test_packed_rows_do_both_halves(void **state)
         machine_run(m, "v_pk_mul_f16 v5, v0, v1 op_sel:[1,0] op_sel_hi:[0,1]");
         machine_run(m, "v_pk_fma_f16 v6, v0, v1, v2 neg_lo:[0,1,0] neg_hi:[1,0,1]");
         for (int lane = 0; lane < MACHINE_LANES; lane++) {
-            uint32_t a = machine_lane(m, 0, lane), b = machine_lane(m, 1, lane), c = machine_lane(m, 2, lane);
-            double al = half_value(a), ah = half_value(a >> 16), bl = half_value(b), bh = half_value(b >> 16);
+            uint32_t a = machine_lane(m, 0, lane), b = machine_lane(m, 1, lane),
+                     c = machine_lane(m, 2, lane);
+            double al = half_value(a), ah = half_value(a >> 16), bl = half_value(b),
+                   bh = half_value(b >> 16);
             double cl = half_value(c), ch = half_value(c >> 16);
             uint32_t sum = machine_lane(m, 4, lane), product = machine_lane(m, 5, lane);
             uint32_t fma = machine_lane(m, 6, lane);
-            assert_true(same(half_of(al + bl, false), sum & 0xffff) && same(half_of(ah + bh, false), sum >> 16));
+            assert_true(same(half_of(al + bl, false), sum & 0xffff) &&
+                        same(half_of(ah + bh, false), sum >> 16));
             assert_true(same(half_of(ah * bl, false), product & 0xffff));
             assert_true(same(half_of(al * bh, false), product >> 16));
             assert_true(same(half_of((long double)al * -bl + cl, false), fma & 0xffff));
@@ -128,13 +132,15 @@ static void test_new_forms_keep_the_other_half(void **state)
 {
     (void)state;
     machine *m = machine_new(1);
-    machine_set_lane(m, 0, 2, 0x4000), machine_set_lane(m, 1, 2, 0x42000000), machine_set_lane(m, 2, 2, 0x3c00);
+    machine_set_lane(m, 0, 2, 0x4000), machine_set_lane(m, 1, 2, 0x42000000),
+        machine_set_lane(m, 2, 2, 0x3c00);
     machine_set_lane(m, 3, 2, 0x12345678);
     machine_run(m, "v_fma_f16 v3, v0, v1, v2 op_sel:[0,1,0,1]");
     assert_int_equal(machine_lane(m, 3, 2), 0x47005678); /* 2 * 3 + 1 */
     machine_run(m, "v_fma_f16 v3, v0, v1, v2 op_sel:[0,1,0,0] clamp");
     assert_int_equal(machine_lane(m, 3, 2), 0x47003c00);
-    machine_run(m, "v_add_f16_sdwa v3, v0, v1 dst_sel:WORD_1 dst_unused:UNUSED_PRESERVE src0_sel:WORD_0 src1_sel:WORD_1");
+    machine_run(m, "v_add_f16_sdwa v3, v0, v1 dst_sel:WORD_1 dst_unused:UNUSED_PRESERVE "
+                   "src0_sel:WORD_0 src1_sel:WORD_1");
     assert_int_equal(machine_lane(m, 3, 2), 0x45003c00);
     machine_run(m, "v_add_f16_e64 v3, -v0, 4.0");
     assert_int_equal(machine_lane(m, 3, 2), 0x4000);
@@ -145,7 +151,8 @@ static void test_dots_accumulate_in_single_precision(void **state)
 {
     (void)state;
     machine *m = machine_new(1);
-    machine_set_lane(m, 0, 2, 0x40003c00), machine_set_lane(m, 1, 2, 0x44004200); /* (1, 2) . (3, 4) */
+    machine_set_lane(m, 0, 2, 0x40003c00),
+        machine_set_lane(m, 1, 2, 0x44004200); /* (1, 2) . (3, 4) */
     machine_set_lane(m, 2, 2, machine_bits(0.5f));
     machine_run(m, "v_dot2_f32_f16 v3, v0, v1, v2");
     assert_int_equal(machine_lane(m, 3, 2), machine_bits(11.5f));

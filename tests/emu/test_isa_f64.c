@@ -25,39 +25,39 @@ static uint64_t smaller(uint64_t a, uint64_t b)
 }
 
 #define FLOATS(R)                                                                                  \
-    R(1, "v_add_f64 v[6:7], v[0:1], v[2:3]", X(a) + X(b))                                            \
-    R(2, "v_add_f64 v[6:7], -|v[0:1]|, v[2:3]", -fabs(X(a)) + X(b))                                  \
-    R(3, "v_mul_f64 v[6:7], v[0:1], v[2:3]", X(a) * X(b))                                            \
-    R(4, "v_mul_f64 v[6:7], v[0:1], 2.0", X(a) * 2)                                                  \
-    R(5, "v_mul_f64 v[6:7], v[0:1], 0x40590000", X(a) * 100)                                         \
-    R(6, "v_min_f64 v[6:7], v[0:1], v[2:3]", X(smaller(a, b)))                                       \
-    R(7, "v_fma_f64 v[6:7], v[0:1], v[2:3], v[4:5]", fma(X(a), X(b), X(c)))                          \
-    R(8, "v_fma_f64 v[6:7], v[0:1], -v[2:3], 1.0", fma(X(a), -X(b), 1))                              \
-    R(9, "v_floor_f64 v[6:7], v[0:1]", floor(X(a)))                                                  \
-    R(10, "v_ceil_f64 v[6:7], v[0:1]", ceil(X(a)))                                                    \
-    R(11, "v_trunc_f64 v[6:7], v[0:1]", trunc(X(a)))                                                  \
-    R(12, "v_rndne_f64 v[6:7], v[0:1]", nearbyint(X(a)))                                              \
-    R(13, "v_fract_f64 v[6:7], v[0:1]", X(a) - floor(X(a)))                                           \
-    R(14, "v_rcp_f64 v[6:7], v[0:1]", 1 / X(a))                                                       \
-    R(15, "v_sqrt_f64 v[6:7], v[0:1]", sqrt(X(a)))                                                    \
-    R(16, "v_rsq_f64 v[6:7], v[0:1]", 1 / sqrt(X(a)))                                                 \
-    R(17, "v_ldexp_f64 v[6:7], v[0:1], v2", ldexp(X(a), (int)(uint32_t)b))                            \
-    R(18, "v_cvt_f64_f32 v[6:7], v0", (double)machine_float((uint32_t)a))                             \
-    R(19, "v_cvt_f64_f32 v[6:7], -v0", (double)-machine_float((uint32_t)a))                           \
-    R(20, "v_cvt_f64_i32 v[6:7], v0", (double)(int32_t)a)                                             \
+    R(1, "v_add_f64 v[6:7], v[0:1], v[2:3]", X(a) + X(b))                                          \
+    R(2, "v_add_f64 v[6:7], -|v[0:1]|, v[2:3]", -fabs(X(a)) + X(b))                                \
+    R(3, "v_mul_f64 v[6:7], v[0:1], v[2:3]", X(a) * X(b))                                          \
+    R(4, "v_mul_f64 v[6:7], v[0:1], 2.0", X(a) * 2)                                                \
+    R(5, "v_mul_f64 v[6:7], v[0:1], 0x40590000", X(a) * 100)                                       \
+    R(6, "v_min_f64 v[6:7], v[0:1], v[2:3]", X(smaller(a, b)))                                     \
+    R(7, "v_fma_f64 v[6:7], v[0:1], v[2:3], v[4:5]", fma(X(a), X(b), X(c)))                        \
+    R(8, "v_fma_f64 v[6:7], v[0:1], -v[2:3], 1.0", fma(X(a), -X(b), 1))                            \
+    R(9, "v_floor_f64 v[6:7], v[0:1]", floor(X(a)))                                                \
+    R(10, "v_ceil_f64 v[6:7], v[0:1]", ceil(X(a)))                                                 \
+    R(11, "v_trunc_f64 v[6:7], v[0:1]", trunc(X(a)))                                               \
+    R(12, "v_rndne_f64 v[6:7], v[0:1]", nearbyint(X(a)))                                           \
+    R(13, "v_fract_f64 v[6:7], v[0:1]", X(a) - floor(X(a)))                                        \
+    R(14, "v_rcp_f64 v[6:7], v[0:1]", 1 / X(a))                                                    \
+    R(15, "v_sqrt_f64 v[6:7], v[0:1]", sqrt(X(a)))                                                 \
+    R(16, "v_rsq_f64 v[6:7], v[0:1]", 1 / sqrt(X(a)))                                              \
+    R(17, "v_ldexp_f64 v[6:7], v[0:1], v2", ldexp(X(a), (int)(uint32_t)b))                         \
+    R(18, "v_cvt_f64_f32 v[6:7], v0", (double)machine_float((uint32_t)a))                          \
+    R(19, "v_cvt_f64_f32 v[6:7], -v0", (double)-machine_float((uint32_t)a))                        \
+    R(20, "v_cvt_f64_i32 v[6:7], v0", (double)(int32_t)a)                                          \
     R(21, "v_cvt_f64_u32 v[6:7], v0", (double)(uint32_t)a)
 
 #define INTEGERS(R)                                                                                \
-    R(22, "v_mov_b64 v[6:7], v[0:1]", a)                                                              \
-    R(23, "v_mov_b64 v[6:7], -3", (uint64_t)-3)                                                       \
-    R(24, "v_lshlrev_b64 v[6:7], v4, v[0:1]", a << (c & 63))                                          \
-    R(25, "v_lshlrev_b64 v[6:7], 2, v[0:1]", a << 2)                                                  \
-    R(26, "v_lshrrev_b64 v[6:7], v4, v[0:1]", a >> (c & 63))                                          \
-    R(27, "v_ashrrev_i64 v[6:7], v4, v[0:1]", (uint64_t)((int64_t)a >> (c & 63)))                     \
-    R(28, "v_lshl_add_u64 v[6:7], v[0:1], 3, v[2:3]", (a << 3) + b)                                   \
-    R(29, "v_mad_u64_u32 v[6:7], s[8:9], v0, v2, v[4:5]", (uint64_t)(uint32_t)a * (uint32_t)b + c)    \
-    R(30, "v_mad_u64_u32 v[6:7], vcc, v0, 5, 0", (uint64_t)(uint32_t)a * 5)                           \
-    R(31, "v_mad_i64_i32 v[6:7], s[8:9], v0, v2, v[4:5]",                                             \
+    R(22, "v_mov_b64 v[6:7], v[0:1]", a)                                                           \
+    R(23, "v_mov_b64 v[6:7], -3", (uint64_t)-3)                                                    \
+    R(24, "v_lshlrev_b64 v[6:7], v4, v[0:1]", a << (c & 63))                                       \
+    R(25, "v_lshlrev_b64 v[6:7], 2, v[0:1]", a << 2)                                               \
+    R(26, "v_lshrrev_b64 v[6:7], v4, v[0:1]", a >> (c & 63))                                       \
+    R(27, "v_ashrrev_i64 v[6:7], v4, v[0:1]", (uint64_t)((int64_t)a >> (c & 63)))                  \
+    R(28, "v_lshl_add_u64 v[6:7], v[0:1], 3, v[2:3]", (a << 3) + b)                                \
+    R(29, "v_mad_u64_u32 v[6:7], s[8:9], v0, v2, v[4:5]", (uint64_t)(uint32_t)a *(uint32_t)b + c)  \
+    R(30, "v_mad_u64_u32 v[6:7], vcc, v0, 5, 0", (uint64_t)(uint32_t)a * 5)                        \
+    R(31, "v_mad_i64_i32 v[6:7], s[8:9], v0, v2, v[4:5]",                                          \
       (uint64_t)((int64_t)(int32_t)a * (int32_t)b) + c)
 
 static bool same(uint64_t want, uint64_t got, bool is_float)
@@ -91,17 +91,17 @@ static void check(const row *r, uint64_t seed)
     machine *m = machine_new(seed);
     uint64_t exec = machine_masks[seed % (uint64_t)machine_n_masks], want[MACHINE_LANES];
     for (int lane = 0; lane < MACHINE_LANES; lane++)
-        want[lane] = exec >> lane & 1
-                         ? r->f(machine_lane64(m, 0, lane), machine_lane64(m, 2, lane), machine_lane64(m, 4, lane))
-                         : machine_lane64(m, 6, lane);
+        want[lane] = exec >> lane & 1 ? r->f(machine_lane64(m, 0, lane), machine_lane64(m, 2, lane),
+                                             machine_lane64(m, 4, lane))
+                                      : machine_lane64(m, 6, lane);
     machine_set_exec(m, exec);
     machine_run(m, r->text);
     for (int lane = 0; lane < MACHINE_LANES; lane++) {
         uint64_t got = machine_lane64(m, 6, lane);
         bool is_active = exec >> lane & 1;
         if (!same(want[lane], got, r->is_float && is_active))
-            fail_msg("%s: lane %d want %llx got %llx", r->text, lane, (unsigned long long)want[lane],
-                     (unsigned long long)got);
+            fail_msg("%s: lane %d want %llx got %llx", r->text, lane,
+                     (unsigned long long)want[lane], (unsigned long long)got);
     }
     machine_free(m);
 }
@@ -122,7 +122,8 @@ static void test_rows_compute_what_c_computes(void **state)
 static void test_to_32_bits(void **state)
 {
     (void)state;
-    static const double numbers[] = {0, 1.75, -1.75, 1e10, -1e10, 2147483647.5, -2147483648.9, (double)NAN, 0x1.ffffffp3};
+    static const double numbers[] = {
+        0, 1.75, -1.75, 1e10, -1e10, 2147483647.5, -2147483648.9, (double)NAN, 0x1.ffffffp3};
     static const uint32_t to_i32[] = {0, 1, ~0u, INT32_MAX, 1u << 31, INT32_MAX, 1u << 31, 0, 15};
     static const uint32_t to_u32[] = {0, 1, 0, UINT32_MAX, 0, 2147483647, 0, 0, 15};
     machine *m = machine_new(1);
@@ -162,7 +163,8 @@ static void test_fmac_accumulates(void **state)
 {
     (void)state;
     machine *m = machine_new(3);
-    machine_set_lane64(m, 0, 40, machine_bits64(3)), machine_set_lane64(m, 2, 40, machine_bits64(5));
+    machine_set_lane64(m, 0, 40, machine_bits64(3)),
+        machine_set_lane64(m, 2, 40, machine_bits64(5));
     machine_set_lane64(m, 4, 40, machine_bits64(7));
     machine_run(m, "v_fmac_f64_e32 v[4:5], v[0:1], v[2:3]");
     assert_true(X(machine_lane64(m, 4, 40)) == 22);
@@ -177,7 +179,8 @@ static void test_two_over_pi(void **state)
     machine_set_lane64(m, 0, 0, machine_bits64(1e6));
     machine_run(m, "v_trig_preop_f64 v[2:3], v[0:1], 0");
     machine_run(m, "v_trig_preop_f64 v[4:5], v[0:1], 1");
-    long double sum = (long double)X(machine_lane64(m, 2, 0)) + (long double)X(machine_lane64(m, 4, 0));
+    long double sum =
+        (long double)X(machine_lane64(m, 2, 0)) + (long double)X(machine_lane64(m, 4, 0));
     assert_true(fabsl(sum - 0.636619772367581343075535053490057448L) < 0x1p-63L);
     machine_free(m);
 }
@@ -197,7 +200,8 @@ static void test_carries(void **state)
         machine_run(m, "v_subrev_co_u32_e64 v8, s[10:11], v0, v2");
         machine_run(m, "v_subbrev_co_u32_e64 v9, s[10:11], v1, v3, s[10:11]");
         for (int lane = 0; lane < MACHINE_LANES; lane++) {
-            uint64_t a = machine_lane64(m, 0, lane), b = machine_lane64(m, 2, lane), bit = exec >> lane & 1;
+            uint64_t a = machine_lane64(m, 0, lane), b = machine_lane64(m, 2, lane),
+                     bit = exec >> lane & 1;
             assert_int_equal(emu_s64(&m->wave, EMU_S_VCC) >> lane & 1, bit & (a + b < a));
             assert_int_equal(emu_s64(&m->wave, 8) >> lane & 1, bit & (a < b));
             assert_int_equal(emu_s64(&m->wave, 10) >> lane & 1, bit & (b < a));

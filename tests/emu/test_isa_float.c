@@ -109,8 +109,8 @@ static void print(char *text, size_t size, size_t r, const form *f)
 {
     int at = snprintf(text, size, "%s v3", rows[r].mnemonic);
     for (int i = 0; i < rows[r].n_sources; i++)
-        at += snprintf(text + at, size - (size_t)at, ", %s%s%c%d%s", f->neg[i] ? "-" : "", f->abs[i] ? "|" : "",
-                       f->is_scalar[i] ? 's' : 'v', i, f->abs[i] ? "|" : "");
+        at += snprintf(text + at, size - (size_t)at, ", %s%s%c%d%s", f->neg[i] ? "-" : "",
+                       f->abs[i] ? "|" : "", f->is_scalar[i] ? 's' : 'v', i, f->abs[i] ? "|" : "");
     snprintf(text + at, size - (size_t)at, "%s", f->clamp ? " clamp" : "");
 }
 
@@ -136,8 +136,9 @@ static void check_row(machine *m, size_t r, const form *f, uint64_t exec)
     machine_run(m, text);
     for (int lane = 0; lane < MACHINE_LANES; lane++)
         if (!same(want[lane], machine_float(machine_lane(m, 3, lane))))
-            fail_msg("%s: lane %d of %a %a %a want %a got %a", text, lane, (double)source(m, f, 0, lane),
-                     (double)source(m, f, 1, lane), (double)source(m, f, 2, lane), (double)want[lane],
+            fail_msg("%s: lane %d of %a %a %a want %a got %a", text, lane,
+                     (double)source(m, f, 0, lane), (double)source(m, f, 1, lane),
+                     (double)source(m, f, 2, lane), (double)want[lane],
                      (double)machine_float(machine_lane(m, 3, lane)));
 }
 
@@ -187,25 +188,36 @@ static long double flushed(float x)
     return fabsf(x) < 0x1p-126f ? copysignl(0, x) : (long double)x;
 }
 
-static long double want_rcp(float x) { return 1 / flushed(x); }
-static long double want_rsq(float x) { return 1 / sqrtl(flushed(x)); }
-static long double want_exp(float x) { return exp2l(x); }
-static long double want_log(float x) { return log2l(flushed(x)); }
+static long double want_rcp(float x)
+{
+    return 1 / flushed(x);
+}
+static long double want_rsq(float x)
+{
+    return 1 / sqrtl(flushed(x));
+}
+static long double want_exp(float x)
+{
+    return exp2l(x);
+}
+static long double want_log(float x)
+{
+    return log2l(flushed(x));
+}
 
 static const struct {
     const char *text;
     long double (*want)(float);
 } transcendental[] = {
-    {"v_rcp_f32_e32 v3, v0", want_rcp},
-    {"v_rcp_iflag_f32_e32 v3, v0", want_rcp},
-    {"v_rsq_f32_e32 v3, v0", want_rsq},
-    {"v_exp_f32_e32 v3, v0", want_exp},
+    {"v_rcp_f32_e32 v3, v0", want_rcp}, {"v_rcp_iflag_f32_e32 v3, v0", want_rcp},
+    {"v_rsq_f32_e32 v3, v0", want_rsq}, {"v_exp_f32_e32 v3, v0", want_exp},
     {"v_log_f32_e32 v3, v0", want_log},
 };
 
 static void check_transcendental(machine *m, size_t k, int lane)
 {
-    float x = machine_float(machine_lane(m, 0, lane)), got = machine_float(machine_lane(m, 3, lane));
+    float x = machine_float(machine_lane(m, 0, lane)),
+          got = machine_float(machine_lane(m, 3, lane));
     long double want = transcendental[k].want(x);
     bool is_tiny = fabsl(want) < 0x1.000002p-126L && want != 0;
     bool overflows = fabsl(want) > 0x1.fffffefp127L && !isnan(want);
@@ -223,7 +235,8 @@ static void test_transcendental_is_within_one_ulp(void **state)
     for (size_t k = 0; k < sizeof transcendental / sizeof *transcendental; k++)
         for (uint64_t seed = 0; seed < 100; seed++) {
             machine *m = machine_new(seed);
-            for (int lane = 0; lane < MACHINE_LANES && seed & 1; lane++) /* every second time of moderate size */
+            for (int lane = 0; lane < MACHINE_LANES && seed & 1;
+                 lane++) /* every second time of moderate size */
                 machine_set_lane(m, 0, lane, machine_bits(ldexpf((float)machine_random(m), -25)));
             machine_run(m, transcendental[k].text);
             for (int lane = 0; lane < MACHINE_LANES; lane++)

@@ -78,7 +78,7 @@ static uint32_t limit(int64_t x, int64_t low, int64_t high)
     X(v_add_u32, 2, a + b)                                                                         \
     X(v_sub_u32, 2, a - b)                                                                         \
     X(v_subrev_u32, 2, b - a)                                                                      \
-    X(v_and_b32, 2, a & b)                                                                         \
+    X(v_and_b32, 2, a &b)                                                                          \
     X(v_or_b32, 2, a | b)                                                                          \
     X(v_xor_b32, 2, a ^ b)                                                                         \
     X(v_xnor_b32, 2, ~(a ^ b))                                                                     \
@@ -116,8 +116,9 @@ static uint32_t limit(int64_t x, int64_t low, int64_t high)
     X(v_med3_i32, 3, (uint32_t)med((int32_t)a, (int32_t)b, (int32_t)c))                            \
     X(v_min3_u32, 3, a < b ? (a < c ? a : c) : b < c ? b : c)                                      \
     X(v_max3_i32, 3,                                                                               \
-      (int32_t)a > (int32_t)b ? ((int32_t)a > (int32_t)c ? a : c) : (int32_t)b > (int32_t)c ? b    \
-                                                                                            : c)   \
+      (int32_t)a > (int32_t)b   ? ((int32_t)a > (int32_t)c ? a : c)                                \
+      : (int32_t)b > (int32_t)c ? b                                                                \
+                                : c)                                                               \
     X(v_sad_u8, 3, sad(a, b, 8) + c)                                                               \
     X(v_sad_u16, 3, sad(a, b, 16) + c)                                                             \
     X(v_sad_u32, 3, (a > b ? a - b : b - a) + c)                                                   \
@@ -163,8 +164,8 @@ static void print_source(char *to, size_t n, int form, int i)
 
 static uint32_t source_value(const machine *m, int form, int i, int lane)
 {
-    return form == FORM_VGPR ? machine_lane(m, i, lane)
-           : form == FORM_SGPR ? m->wave.s[i]
+    return form == FORM_VGPR     ? machine_lane(m, i, lane)
+           : form == FORM_SGPR   ? m->wave.s[i]
            : form == FORM_INLINE ? (uint32_t)i
                                  : 0x12345670u + (uint32_t)i;
 }
@@ -179,14 +180,16 @@ static void check_row(machine *m, size_t r, const int form[3], uint64_t exec)
     snprintf(text, sizeof text, "%s v3, %s%s%s%s%s", rows[r].mnemonic, source[0], n > 1 ? ", " : "",
              n > 1 ? source[1] : "", n > 2 ? ", " : "", n > 2 ? source[2] : "");
     for (int lane = 0; lane < MACHINE_LANES; lane++)
-        want[lane] = exec >> lane & 1 ? rows[r].f(source_value(m, form[0], 0, lane), source_value(m, form[1], 1, lane),
+        want[lane] = exec >> lane & 1 ? rows[r].f(source_value(m, form[0], 0, lane),
+                                                  source_value(m, form[1], 1, lane),
                                                   source_value(m, form[2], 2, lane))
                                       : machine_lane(m, 3, lane);
     machine_set_exec(m, exec);
     machine_run(m, text);
     for (int lane = 0; lane < MACHINE_LANES; lane++)
         if (machine_lane(m, 3, lane) != want[lane])
-            fail_msg("%s: lane %d want 0x%x got 0x%x", text, lane, want[lane], machine_lane(m, 3, lane));
+            fail_msg("%s: lane %d want 0x%x got 0x%x", text, lane, want[lane],
+                     machine_lane(m, 3, lane));
 }
 
 static void test_rows_compute_what_c_computes(void **state)

@@ -12,10 +12,10 @@ typedef struct scalars {
 
 typedef uint64_t reference(scalars in, uint32_t *scc);
 
-#define A       ((uint32_t)in.a)
-#define B       ((uint32_t)in.b)
-#define SA      ((int32_t)in.a)
-#define SB      ((int32_t)in.b)
+#define A  ((uint32_t)in.a)
+#define B  ((uint32_t)in.b)
+#define SA ((int32_t)in.a)
+#define SB ((int32_t)in.b)
 
 static uint64_t nonzero32(uint64_t x, uint32_t *scc)
 {
@@ -60,38 +60,39 @@ static int64_t signed_sum(int64_t x, uint32_t *scc)
     X(8, "s_max_u32 s8, s4, s6", 32, (*scc = A >= B, A >= B ? A : B))                              \
     X(9, "s_cselect_b32 s8, s4, s6", 32, in.scc ? A : B)                                           \
     X(10, "s_cselect_b64 s[8:9], s[4:5], s[6:7]", 64, in.scc ? in.a : in.b)                        \
-    X(11, "s_and_b32 s8, s4, s6", 32, nonzero32(A &B, scc))                                     \
-    X(12, "s_andn2_b64 s[8:9], s[4:5], s[6:7]", 64, nonzero64(in.a & ~in.b, scc))               \
-    X(13, "s_orn2_b64 s[8:9], s[4:5], s[6:7]", 64, nonzero64(in.a | ~in.b, scc))                \
-    X(14, "s_nor_b64 s[8:9], s[4:5], s[6:7]", 64, nonzero64(~(in.a | in.b), scc))               \
-    X(15, "s_xnor_b32 s8, s4, s6", 32, nonzero32(~(A ^ B), scc))                                \
-    X(16, "s_lshl_b32 s8, s4, s6", 32, nonzero32(A << (B & 31), scc))                           \
-    X(17, "s_ashr_i32 s8, s4, s6", 32, nonzero32((uint32_t)(SA >> (B & 31)), scc))                          \
-    X(18, "s_lshr_b64 s[8:9], s[4:5], s6", 64, nonzero64(in.a >> (B & 63), scc))                \
-    X(19, "s_ashr_i64 s[8:9], s[4:5], s6", 64, nonzero64((uint64_t)((int64_t)in.a >> (B & 63)), scc))       \
+    X(11, "s_and_b32 s8, s4, s6", 32, nonzero32(A &B, scc))                                        \
+    X(12, "s_andn2_b64 s[8:9], s[4:5], s[6:7]", 64, nonzero64(in.a & ~in.b, scc))                  \
+    X(13, "s_orn2_b64 s[8:9], s[4:5], s[6:7]", 64, nonzero64(in.a | ~in.b, scc))                   \
+    X(14, "s_nor_b64 s[8:9], s[4:5], s[6:7]", 64, nonzero64(~(in.a | in.b), scc))                  \
+    X(15, "s_xnor_b32 s8, s4, s6", 32, nonzero32(~(A ^ B), scc))                                   \
+    X(16, "s_lshl_b32 s8, s4, s6", 32, nonzero32(A << (B & 31), scc))                              \
+    X(17, "s_ashr_i32 s8, s4, s6", 32, nonzero32((uint32_t)(SA >> (B & 31)), scc))                 \
+    X(18, "s_lshr_b64 s[8:9], s[4:5], s6", 64, nonzero64(in.a >> (B & 63), scc))                   \
+    X(19, "s_ashr_i64 s[8:9], s[4:5], s6", 64,                                                     \
+      nonzero64((uint64_t)((int64_t)in.a >> (B & 63)), scc))                                       \
     X(20, "s_bfm_b32 s8, s4, s6", 32, ((1u << (A & 31)) - 1) << (B & 31))                          \
     X(21, "s_bfm_b64 s[8:9], s4, s6", 64, ((1ull << (A & 63)) - 1) << (B & 63))                    \
     X(22, "s_mul_i32 s8, s4, s6", 32, A *B)                                                        \
     X(23, "s_mul_hi_u32 s8, s4, s6", 32, (uint64_t)A *B >> 32)                                     \
     X(24, "s_mul_hi_i32 s8, s4, s6", 32, (uint64_t)((int64_t)SA * SB >> 32))                       \
-    X(25, "s_bfe_u32 s8, s4, s6", 32,                                                              \
-      nonzero32(field(A, 32, B & 31, B >> 16 & 127, false), scc))                               \
-    X(26, "s_bfe_i32 s8, s4, s6", 32, nonzero32(field(A, 32, B & 31, B >> 16 & 127, true), scc))\
+    X(25, "s_bfe_u32 s8, s4, s6", 32, nonzero32(field(A, 32, B & 31, B >> 16 & 127, false), scc))  \
+    X(26, "s_bfe_i32 s8, s4, s6", 32, nonzero32(field(A, 32, B & 31, B >> 16 & 127, true), scc))   \
     X(27, "s_bfe_u64 s[8:9], s[4:5], s6", 64,                                                      \
-      nonzero64(field(in.a, 64, B & 63, B >> 16 & 127, false), scc))                            \
+      nonzero64(field(in.a, 64, B & 63, B >> 16 & 127, false), scc))                               \
     X(28, "s_bfe_i64 s[8:9], s[4:5], s6", 64,                                                      \
-      nonzero64(field(in.a, 64, B & 63, B >> 16 & 127, true), scc))                             \
-    X(29, "s_absdiff_i32 s8, s4, s6", 32, nonzero32((int32_t)(A - B) < 0 ? B - A : A - B, scc)) \
-    X(30, "s_lshl3_add_u32 s8, s4, s6", 32, (*scc = ((uint64_t)A << 3) + B > UINT32_MAX, (A << 3) + B)) \
+      nonzero64(field(in.a, 64, B & 63, B >> 16 & 127, true), scc))                                \
+    X(29, "s_absdiff_i32 s8, s4, s6", 32, nonzero32((int32_t)(A - B) < 0 ? B - A : A - B, scc))    \
+    X(30, "s_lshl3_add_u32 s8, s4, s6", 32,                                                        \
+      (*scc = ((uint64_t)A << 3) + B > UINT32_MAX, (A << 3) + B))                                  \
     X(31, "s_pack_lh_b32_b16 s8, s4, s6", 32, (A & 0xffff) | (B & 0xffff0000))                     \
-    X(32, "s_not_b64 s[8:9], s[4:5]", 64, nonzero64(~in.a, scc))                                \
-    X(33, "s_bcnt1_i32_b64 s8, s[4:5]", 32, nonzero32((uint32_t)__builtin_popcountll(in.a), scc))         \
-    X(34, "s_bcnt0_i32_b32 s8, s4", 32, nonzero32(32u - (uint32_t)__builtin_popcount(A), scc))             \
+    X(32, "s_not_b64 s[8:9], s[4:5]", 64, nonzero64(~in.a, scc))                                   \
+    X(33, "s_bcnt1_i32_b64 s8, s[4:5]", 32, nonzero32((uint32_t)__builtin_popcountll(in.a), scc))  \
+    X(34, "s_bcnt0_i32_b32 s8, s4", 32, nonzero32(32u - (uint32_t)__builtin_popcount(A), scc))     \
     X(35, "s_ff1_i32_b32 s8, s4", 32, A ? (uint32_t)__builtin_ctz(A) : ~0u)                        \
     X(36, "s_flbit_i32_b64 s8, s[4:5]", 32, in.a ? (uint32_t)__builtin_clzll(in.a) : ~0u)          \
     X(37, "s_sext_i32_i8 s8, s4", 32, (uint32_t)(int8_t)A)                                         \
     X(38, "s_bitset1_b32 s8, s4", 32, (uint32_t)in.d | 1u << (A & 31))                             \
-    X(39, "s_abs_i32 s8, s4", 32, nonzero32(SA < 0 ? 0 - A : A, scc))                           \
+    X(39, "s_abs_i32 s8, s4", 32, nonzero32(SA < 0 ? 0 - A : A, scc))                              \
     X(40, "s_movk_i32 s8, 0x8001", 32, 0xffff8001)                                                 \
     X(41, "s_addk_i32 s8, 0xfff0", 32, signed_sum((int64_t)(int32_t)in.d - 16, scc))               \
     X(42, "s_mulk_i32 s8, 0x7", 32, (uint32_t)in.d * 7)                                            \
@@ -119,15 +120,17 @@ static const struct {
 
 static void check_row(machine *m, size_t r)
 {
-    scalars in = {emu_s64(&m->wave, 4), emu_s64(&m->wave, 6), emu_s64(&m->wave, 8), machine_random(m) & 1};
+    scalars in = {emu_s64(&m->wave, 4), emu_s64(&m->wave, 6), emu_s64(&m->wave, 8),
+                  machine_random(m) & 1};
     uint32_t scc = in.scc;
     uint64_t want = rows[r].f(in, &scc), mask = rows[r].bits == 64 ? ~0ull : UINT32_MAX;
     m->wave.scc = in.scc;
     machine_run(m, rows[r].text);
     uint64_t got = emu_s64(&m->wave, 8);
     if (((want ^ got) & mask) || (in.d ^ got) & ~mask || m->wave.scc != scc)
-        fail_msg("%s of %llx %llx: want %llx scc %u got %llx scc %u", rows[r].text, (unsigned long long)in.a,
-                 (unsigned long long)in.b, (unsigned long long)want, scc, (unsigned long long)got, m->wave.scc);
+        fail_msg("%s of %llx %llx: want %llx scc %u got %llx scc %u", rows[r].text,
+                 (unsigned long long)in.a, (unsigned long long)in.b, (unsigned long long)want, scc,
+                 (unsigned long long)got, m->wave.scc);
 }
 
 static void test_rows_compute_what_c_computes(void **state)
@@ -147,12 +150,12 @@ static void test_compares_set_scc(void **state)
     static const struct {
         const char *text;
         uint32_t a, b, want;
-    } cases[] = {{"s_cmp_eq_u32 s4, s6", 3, 3, 1},     {"s_cmp_lg_i32 s4, s6", 3, 3, 0},
-                 {"s_cmp_lt_i32 s4, s6", ~0u, 0, 1},   {"s_cmp_lt_u32 s4, s6", ~0u, 0, 0},
-                 {"s_cmp_ge_u32 s4, s6", 5, 5, 1},     {"s_cmp_gt_i32 s4, 0", ~0u, 0, 0},
-                 {"s_cmpk_eq_i32 s4, 0xffff", ~0u, 0, 1}, {"s_cmpk_eq_u32 s4, 0xffff", ~0u, 0, 0},
-                 {"s_cmpk_lt_i32 s4, 0x10", ~0u, 0, 1},   {"s_cmpk_gt_u32 s4, 0x10", 17, 0, 1},
-                 {"s_bitcmp1_b32 s4, s6", 8, 35, 1},      {"s_bitcmp0_b32 s4, s6", 8, 3, 0},
+    } cases[] = {{"s_cmp_eq_u32 s4, s6", 3, 3, 1},         {"s_cmp_lg_i32 s4, s6", 3, 3, 0},
+                 {"s_cmp_lt_i32 s4, s6", ~0u, 0, 1},       {"s_cmp_lt_u32 s4, s6", ~0u, 0, 0},
+                 {"s_cmp_ge_u32 s4, s6", 5, 5, 1},         {"s_cmp_gt_i32 s4, 0", ~0u, 0, 0},
+                 {"s_cmpk_eq_i32 s4, 0xffff", ~0u, 0, 1},  {"s_cmpk_eq_u32 s4, 0xffff", ~0u, 0, 0},
+                 {"s_cmpk_lt_i32 s4, 0x10", ~0u, 0, 1},    {"s_cmpk_gt_u32 s4, 0x10", 17, 0, 1},
+                 {"s_bitcmp1_b32 s4, s6", 8, 35, 1},       {"s_bitcmp0_b32 s4, s6", 8, 3, 0},
                  {"s_cmp_eq_u64 s[4:5], s[6:7]", 9, 9, 1}, {"s_cmp_lg_u64 s[4:5], 0", 0, 0, 0}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         machine *m = machine_new(i);
@@ -160,7 +163,8 @@ static void test_compares_set_scc(void **state)
         m->wave.scc = !cases[i].want;
         machine_run(m, cases[i].text);
         if (m->wave.scc != cases[i].want)
-            fail_msg("%s of 0x%x 0x%x: want %u", cases[i].text, cases[i].a, cases[i].b, cases[i].want);
+            fail_msg("%s of 0x%x 0x%x: want %u", cases[i].text, cases[i].a, cases[i].b,
+                     cases[i].want);
         machine_free(m);
     }
 }
@@ -173,7 +177,8 @@ static void test_saveexec(void **state)
     machine_set_exec(m, exec);
     emu_set_s64(&m->wave, EMU_S_VCC, vcc);
     machine_run(m, "s_and_saveexec_b64 s[8:9], vcc");
-    assert_true(emu_s64(&m->wave, 8) == exec && emu_exec_mask(&m->wave) == (exec & vcc) && m->wave.scc == 1);
+    assert_true(emu_s64(&m->wave, 8) == exec && emu_exec_mask(&m->wave) == (exec & vcc) &&
+                m->wave.scc == 1);
     machine_run(m, "s_andn2_saveexec_b64 s[8:9], s[8:9]");
     assert_true(emu_exec_mask(&m->wave) == (exec & ~(exec & vcc)));
     machine_run(m, "s_xor_b64 exec, exec, exec");
