@@ -1,8 +1,8 @@
 /* emu/shape.c: reads MOESAIC_SIM into the shape of a device.
  *
- * Owns the grammar of the variable; the boards are rows of emu/shapes.def.  What is not understood is
- * refused with the word that is wrong: a typing error must not become another device.
- * Tested by tests/emu/test_shape.c.                                      SPDX-License-Identifier: MIT
+ * Owns the grammar of the variable; the boards are rows of emu/shapes.def.  What is not understood
+ * is refused with the word that is wrong: a typing error must not become another device.
+ * Tested by tests/hsa/test_agent.c.                                SPDX-License-Identifier: MIT
  */
 #include "emu/shape.h"
 

@@ -1,6 +1,7 @@
 /* emu/shape.h: which device the software MI300X pretends to be.
  *
- * Owns the reading of MOESAIC_SIM=SHAPE[,cu=N][,pci=ID][,name=TEXT][,count=N].    SPDX-License-Identifier: MIT
+ * Owns the reading of MOESAIC_SIM=SHAPE[,cu=N][,pci=ID][,name=TEXT][,count=N].
+ * SPDX-License-Identifier: MIT
  */
 #ifndef MOESAIC_EMU_SHAPE_H
 #define MOESAIC_EMU_SHAPE_H
@@ -20,7 +21,8 @@ typedef struct emu_shape {
  *
  * error   on failure, a sentence with the offending word and what is allowed
  *
- * Returns false for an unknown shape or option, or a value out of range; out is not to be used then.
+ * Returns false for an unknown shape or option, or a value out of range; out is not to be used
+ * then.
  */
 bool emu_shape_parse(const char *text, emu_shape *out, char *error, size_t error_bytes);
 

@@ -1,8 +1,9 @@
 /* emu/sim.c: the exported table moesaic_sim: options in, results of the last dispatch out.
  *
- * Owns the process-wide options and the record of the last dispatch.  A fault stays pending until somebody
- * is told: allocations fail as long as it is, and reading it through last_result ends that.
- * Tested by tests/emu/test_sim.c.                                        SPDX-License-Identifier: MIT
+ * Owns the process-wide options and the record of the last dispatch.  A fault stays pending until
+ * somebody is told: allocations fail as long as it is, and reading it through last_result ends
+ * that.
+ * Tested by tests/hsa/test_system.c.                               SPDX-License-Identifier: MIT
  */
 #include "emu/sim_int.h"
 
@@ -121,7 +122,7 @@ bool emu_sim_fault(char *text, size_t text_bytes)
     return pending;
 }
 
-/* --- the environment ------------------------------------------------------------------------- */
+/* --- the environment --- */
 
 static bool refuse(char *error, size_t error_bytes, const char *variable, const char *value,
                    const char *allowed)

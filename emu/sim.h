@@ -1,9 +1,10 @@
 /* emu/sim.h: the software MI300X as the rest of Moesaic sees it, besides HSA itself.
  *
- * Owns the exported table `moesaic_sim` of libhsa-runtime64.so.1: found with dlsym, absent on silicon.  It is
- * how a program knows that a time is modelled, and how the tuner chooses wave orders, numerics and limits.
- * Options are process wide (as the HSA library is) and apply to dispatches that start afterwards.
- * Threads: every function may be called from any thread.                      SPDX-License-Identifier: MIT
+ * Owns the exported table `moesaic_sim` of libhsa-runtime64.so.1: found with dlsym, absent on
+ * silicon.  It is how a program knows that a time is modelled, and how the tuner chooses wave
+ * orders, numerics and limits. Options are process wide (as the HSA library is) and apply to
+ * dispatches that start afterwards. Threads: every function may be called from any thread.
+ * SPDX-License-Identifier: MIT
  */
 #ifndef MOESAIC_EMU_SIM_H
 #define MOESAIC_EMU_SIM_H

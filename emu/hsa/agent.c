@@ -1,8 +1,9 @@
 /* emu/hsa/agent.c: one CPU agent, N GPU agents, their pools, and what they answer when asked.
  *
- * Owns the identity of the devices; the simple answers are rows of agent_info.def.  HIP takes the first fine
- * pool of an agent as its fine-grained one, a pool without the fine flag as coarse, and the size of the GROUP pool
- * as the size of LDS.  Tested by tests/emu/test_hsa_agent.c.             SPDX-License-Identifier: MIT
+ * Owns the identity of the devices; the simple answers are rows of agent_info.def.  HIP takes the
+ * first fine pool of an agent as its fine-grained one, a pool without the fine flag as coarse, and
+ * the size of the GROUP pool as the size of LDS.
+ * Tested by tests/hsa/test_agent.c.                                SPDX-License-Identifier: MIT
  */
 #include "emu/hsa/agent.h"
 
@@ -95,7 +96,7 @@ emu_pool *emu_agent_pool(const emu_agent *agent, uint32_t n)
     return n < POOLS_PER_AGENT ? &pools[agent - agents][n] : NULL;
 }
 
-/* --- agents -------------------------------------------------------------------------------------- */
+/* --- agents --- */
 
 static uint64_t available_bytes(const emu_agent *agent)
 {
@@ -229,7 +230,8 @@ hsa_status_t hsa_agent_iterate_caches(hsa_agent_t handle,
     return emu_agent_of(handle) ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_INVALID_AGENT;
 }
 
-/* --- the instruction set ----------------------------------------------------------------------------- */
+/* --- the instruction set
+ * ----------------------------------------------------------------------------- */
 
 hsa_status_t hsa_agent_iterate_isas(hsa_agent_t handle, hsa_status_t (*callback)(hsa_isa_t, void *),
                                     void *data)

@@ -1,4 +1,5 @@
-/* emu/hsa/agent.h: the host's CPU and the software GPUs, with their memory pools.    SPDX-License-Identifier: MIT */
+/* emu/hsa/agent.h: the host's CPU and the software GPUs, with their memory pools.
+ * SPDX-License-Identifier: MIT */
 #ifndef MOESAIC_EMU_HSA_AGENT_H
 #define MOESAIC_EMU_HSA_AGENT_H
 

@@ -1,8 +1,9 @@
 /* emu/hsa/copy.c: copies that wait for signals, as the copy engines (SDMA) of the device do them.
  *
- * Owns the engines' clocks.  One host thread serves all engines: a copy whose dependencies are fulfilled
- * overtakes one that still waits, so that no order of submission can lock up.  A linear copy is a
- * rectangle of one row.  Tested by tests/emu/test_hsa_copy.c.            SPDX-License-Identifier: MIT
+ * Owns the engines' clocks.  One host thread serves all engines: a copy whose dependencies are
+ * fulfilled overtakes one that still waits, so that no order of submission can lock up.  A linear
+ * copy is a rectangle of one row.
+ * Tested by tests/hsa/test_copy.c.                                 SPDX-License-Identifier: MIT
  */
 #include "emu/hsa/copy.h"
 
@@ -110,7 +111,7 @@ void emu_copies_stop(void)
     emu_worker_stop(&worker);
 }
 
-/* --- the interface ----------------------------------------------------------------------------- */
+/* --- the interface --- */
 
 static hsa_status_t submit(const rectangle *what, uint32_t engine, uint32_t n_dependencies,
                            const hsa_signal_t *dependencies, hsa_signal_t completion)
@@ -213,7 +214,9 @@ hsa_amd_memory_async_copy_rect(const hsa_pitched_ptr_t *to, const hsa_dim3_t *to
 hsa_status_t hsa_memory_copy(void *to, const void *from, size_t n_bytes)
 {
     EMU_REQUIRE_OPEN();
-    if (n_bytes && (!to || !from))
+    if (n_bytes == 0)
+        return HSA_STATUS_SUCCESS;
+    if (!to || !from)
         return HSA_STATUS_ERROR_INVALID_ARGUMENT;
     memmove(to, from, n_bytes);
     return HSA_STATUS_SUCCESS;

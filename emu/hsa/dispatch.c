@@ -1,10 +1,10 @@
-/* emu/hsa/dispatch.c: a kernel dispatch packet becomes a launch of the engine, and its end a completion.
+/* emu/hsa/dispatch.c: a kernel packet becomes a launch of the engine, its end a completion.
  *
  * Owns the checks of the packet and the start and end times of kernels.  A kernel that faults is
  * completed like any other, so that nobody hangs; that it faulted is told by a line on stderr, by
  * moesaic_sim.last_result, and by allocations that fail until somebody was told.  The queue's error
  * callback is for packets that are wrong: HIP ends the process there.
- * Tested by tests/emu/test_hsa_queue.c.                                  SPDX-License-Identifier: MIT
+ * Tested by tests/hsa/test_queue.c.                                SPDX-License-Identifier: MIT
  */
 #include "emu/engine.h"
 #include "emu/hsa/executable.h"

@@ -1,7 +1,7 @@
 /* emu/hsa/event.c: sleeping and waking by futex, one word per thing to wait for.
  *
- * A kick costs two atomic operations when nobody sleeps.  Tested by tests/emu/test_hsa_signal.c.
- * SPDX-License-Identifier: MIT
+ * A kick costs two atomic operations when nobody sleeps.
+ * Tested by tests/hsa/test_signal.c.                               SPDX-License-Identifier: MIT
  */
 #include "emu/hsa/event.h"
 

@@ -1,8 +1,9 @@
-/* emu/hsa/executable.c: executables: images loaded together, and their symbols by name and by address.
+/* emu/hsa/executable.c: images loaded together, and their symbols by name and address.
  *
- * HIP looks up every kernel of a module when it is loaded and walks all variables for each: 1.8 million questions for
- * one hipBLASLt matmul.  So names are in a hash table and a kernel is found by its address in logarithmic time.
- * Tested by tests/emu/test_hsa_executable.c.                             SPDX-License-Identifier: MIT
+ * HIP looks up every kernel of a module when it is loaded and walks all variables for each: 1.8
+ * million questions for one hipBLASLt matmul.  So names are in a hash table and a kernel is found
+ * by its address in logarithmic time.
+ * Tested by tests/hsa/test_executable.c.                           SPDX-License-Identifier: MIT
  */
 #include "emu/hsa/executable_int.h"
 
@@ -23,7 +24,8 @@ typedef struct reader {
 static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
 static executable *first_executable;
 
-/* --- the hash table of names ----------------------------------------------------------------------- */
+/* --- the hash table of names
+ * ----------------------------------------------------------------------- */
 
 static uint64_t hash_name(const char *name)
 {
@@ -64,7 +66,8 @@ static hsa_status_t index_symbols(executable *e)
     return HSA_STATUS_SUCCESS;
 }
 
-/* --- by address -------------------------------------------------------------------------------------- */
+/* --- by address
+ * -------------------------------------------------------------------------------------- */
 
 static int compare_addresses(const void *a, const void *b)
 {
@@ -122,7 +125,8 @@ const emu_image *emu_image_at(const void *address)
     return l ? &l->image : NULL;
 }
 
-/* --- code objects ---------------------------------------------------------------------------------------- */
+/* --- code objects
+ * ---------------------------------------------------------------------------------------- */
 
 hsa_status_t hsa_code_object_reader_create_from_memory(const void *bytes, size_t n_bytes,
                                                        hsa_code_object_reader_t *out)
@@ -147,7 +151,8 @@ hsa_status_t hsa_code_object_reader_destroy(hsa_code_object_reader_t handle)
     return HSA_STATUS_SUCCESS;
 }
 
-/* MOESAIC_SIM_SAVE_CODE_OBJECTS=DIR: every code object that is loaded is also written there, once per content. */
+/* MOESAIC_SIM_SAVE_CODE_OBJECTS=DIR: every code object that is loaded is also written there, once
+ * per content. */
 static void save(const reader *r)
 {
     const char *folder = getenv("MOESAIC_SIM_SAVE_CODE_OBJECTS");
@@ -238,7 +243,8 @@ hsa_status_t hsa_executable_load_agent_code_object(hsa_executable_t handle, hsa_
     return status;
 }
 
-/* --- executables ------------------------------------------------------------------------------------------- */
+/* --- executables
+ * ------------------------------------------------------------------------------------------- */
 
 hsa_status_t hsa_executable_create_alt(hsa_profile_t profile,
                                        hsa_default_float_rounding_mode_t rounding,
@@ -444,7 +450,7 @@ hsa_status_t hsa_executable_readonly_variable_define(hsa_executable_t handle, hs
     return hsa_executable_agent_global_variable_define(handle, agent, name, address);
 }
 
-/* --- symbols --------------------------------------------------------------------------------------------------- */
+/* --- symbols --- */
 
 hsa_status_t hsa_executable_get_symbol_by_name(hsa_executable_t handle, const char *name,
                                                const hsa_agent_t *agent,

@@ -4,7 +4,8 @@
 
 #include "emu/hsa/loader.h"
 
-/* The kernel whose descriptor is at this address, or NULL.  It stays loaded until emu_kernel_release. */
+/* The kernel whose descriptor is at this address, or NULL.  It stays loaded until
+ * emu_kernel_release. */
 const emu_symbol *emu_kernel_hold(uint64_t kernel_object);
 void emu_kernel_release(const emu_symbol *kernel);
 

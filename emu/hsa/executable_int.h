@@ -1,5 +1,5 @@
-/* emu/hsa/executable_int.h: executables as executable.c, symbol.c and loader_extension.c share them.
- * SPDX-License-Identifier: MIT
+/* emu/hsa/executable_int.h: executables as executable.c, symbol.c and loader_extension.c share
+ * them.    SPDX-License-Identifier: MIT
  */
 #ifndef MOESAIC_EMU_HSA_EXECUTABLE_INT_H
 #define MOESAIC_EMU_HSA_EXECUTABLE_INT_H
@@ -41,7 +41,8 @@ static inline executable *executable_of(hsa_executable_t handle)
     return (executable *)(uintptr_t)handle.handle;
 }
 
-/* Walk all executables; the list can't change meanwhile.  Stops at the first status that is not success. */
+/* Walk all executables; the list can't change meanwhile.  Stops at the first status that is not
+ * success. */
 hsa_status_t emu_executables_visit(hsa_status_t (*visit)(hsa_executable_t, void *), void *data);
 
 #endif

@@ -1,8 +1,8 @@
-/* emu/hsa/handler.c: calls functions of the program when signals reach a value, on a thread of their own.
+/* emu/hsa/handler.c: calls functions of the program when signals reach a value.
  *
- * A handler may call any HSA function, add handlers, and take long: no lock is held meanwhile, and nothing but other
- * handlers waits for it.  Those of one signal run in the order of their adding.
- * Tested by tests/emu/test_hsa_handler.c.                                SPDX-License-Identifier: MIT
+ * A handler may call any HSA function, add handlers, and take long: no lock is held meanwhile, and
+ * nothing but other handlers waits for it.  Those of one signal run in the order of their adding.
+ * Tested by tests/hsa/test_handler.c.                              SPDX-License-Identifier: MIT
  */
 #include "emu/hsa/handler.h"
 
@@ -40,7 +40,7 @@ void emu_handlers_stop(void)
     emu_worker_stop(&worker);
 }
 
-/* --- jobs: called soon ------------------------------------------------------------------------- */
+/* --- jobs: called soon --- */
 
 static bool job_is_ready(const emu_task *task)
 {
@@ -77,7 +77,8 @@ hsa_status_t hsa_amd_async_function(void (*call)(void *), void *argument)
     return call ? emu_handlers_post(call, argument) : HSA_STATUS_ERROR_INVALID_ARGUMENT;
 }
 
-/* --- handlers: called when a signal has a value --------------------------------------------------- */
+/* --- handlers: called when a signal has a value
+ * --------------------------------------------------- */
 
 static bool handler_is_ready(const emu_task *task)
 {

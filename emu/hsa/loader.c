@@ -1,10 +1,12 @@
 /* emu/hsa/loader.c: the ELF loader for AMDGPU code objects (versions 4 to 6).
  *
- * Owns the trust boundary: the file comes from anywhere, so every offset, size, index and string in it is checked
- * before use, with arithmetic that can't overflow.  What passes: segments inside the file and the image, symbols and
- * relocations inside the image, kernel descriptors whose entry is inside the code.
- * Sources: LLVM's "User Guide for AMDGPU Backend" (ELF header flags, relocation records, kernel descriptor), System V ABI.
- * Tested by tests/emu/test_hsa_loader.c.                                 SPDX-License-Identifier: MIT
+ * Owns the trust boundary: the file comes from anywhere, so every offset, size, index and string in
+ * it is checked before use, with arithmetic that can't overflow.  What passes: segments inside the
+ * file and the image, symbols and relocations inside the image, kernel descriptors whose entry is
+ * inside the code.
+ * Sources: LLVM's "User Guide for AMDGPU Backend" (ELF header flags, relocation
+ * records, kernel descriptor), System V ABI.
+ * Tested by tests/hsa/test_loader.c.                               SPDX-License-Identifier: MIT
  */
 #include "emu/hsa/loader.h"
 
@@ -93,7 +95,7 @@ static uint8_t *at(const emu_image *image, uint64_t vaddr, uint64_t n)
                : NULL;
 }
 
-/* --- header and segments ------------------------------------------------------------------------- */
+/* --- header and segments --- */
 
 static hsa_status_t check_target(const loading *l)
 {
@@ -196,7 +198,8 @@ static bool is_in_segment(const loading *l, uint32_t permission, uint64_t vaddr,
     return false;
 }
 
-/* Code becomes read-only: what was decoded must stay true.  Constants do not, the host initialises them late. */
+/* Code becomes read-only: what was decoded must stay true.  Constants do not, the host initialises
+ * them late. */
 static hsa_status_t protect(loading *l)
 {
     const emu_image *image = l->image;
@@ -213,7 +216,8 @@ static hsa_status_t protect(loading *l)
     return HSA_STATUS_SUCCESS;
 }
 
-/* --- the dynamic section -------------------------------------------------------------------------- */
+/* --- the dynamic section
+ * -------------------------------------------------------------------------- */
 
 static void take_entry(tables *t, Elf64_Dyn entry)
 {
@@ -309,7 +313,8 @@ static const char *name_of(const loading *l, const Elf64_Sym *s)
     return s->st_name < l->tables.n_string_bytes ? l->image->strings + s->st_name : NULL;
 }
 
-/* --- relocations ------------------------------------------------------------------------------------- */
+/* --- relocations
+ * ------------------------------------------------------------------------------------- */
 
 static hsa_status_t symbol_address(const loading *l, uint64_t index, uint64_t *address)
 {
@@ -387,7 +392,8 @@ static hsa_status_t relocate_all(loading *l)
     return status;
 }
 
-/* --- symbols --------------------------------------------------------------------------------------- */
+/* --- symbols
+ * --------------------------------------------------------------------------------------- */
 
 static bool ends_with(const char *text, const char *end)
 {

@@ -41,8 +41,8 @@ typedef struct emu_load_error {
  * bytes     the file; need not be aligned; not kept
  * image     base NULL on failure; release with emu_image_unload
  *
- * Errors: INVALID_CODE_OBJECT, INCOMPATIBLE_ARGUMENTS (other target or xnack/sramecc), VARIABLE_UNDEFINED,
- * OUT_OF_RESOURCES; error says what and where. */
+ * Errors: INVALID_CODE_OBJECT, INCOMPATIBLE_ARGUMENTS (other target or xnack/sramecc),
+ * VARIABLE_UNDEFINED, OUT_OF_RESOURCES; error says what and where. */
 hsa_status_t emu_image_load(const void *bytes, size_t n_bytes, emu_resolve resolve, void *context,
                             emu_image *image, emu_load_error *error);
 void emu_image_unload(emu_image *image);

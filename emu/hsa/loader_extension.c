@@ -1,6 +1,6 @@
-/* emu/hsa/loader_extension.c: the "AMD loader" extension: what debuggers and HIP ask about loaded code.
+/* emu/hsa/loader_extension.c: the "AMD loader" extension: what is asked about loaded code.
  *
- * Tested by tests/emu/test_hsa_executable.c.                             SPDX-License-Identifier: MIT
+ * Tested by tests/hsa/test_executable.c.                           SPDX-License-Identifier: MIT
  */
 #include "emu/hsa/executable_int.h"
 #include "emu/hsa/system.h"

@@ -1,10 +1,10 @@
 /* emu/hsa/memory.c: the table of allocations and of locked host ranges.
  *
- * Device addresses are host addresses.  Memory is mapped without reservation, so that 150 GiB cost nothing until
- * they are touched; each allocation has an inaccessible page behind it, and a freed one is unmapped: what runs over or
- * comes late faults.  Allocations never overlap and are kept sorted; locked ranges of the host may
- * nest, and the latest that holds an address counts.  Tested by tests/emu/test_hsa_memory.c.
- * SPDX-License-Identifier: MIT
+ * Device addresses are host addresses.  Memory is mapped without reservation, so that 150 GiB cost
+ * nothing until they are touched; each allocation has an inaccessible page behind it, and a freed
+ * one is unmapped: what runs over or comes late faults.  Allocations never overlap and are kept
+ * sorted; locked ranges of the host may nest, and the latest that holds an address counts.
+ * Tested by tests/hsa/test_memory.c.                               SPDX-License-Identifier: MIT
  */
 #include "emu/hsa/memory.h"
 
@@ -20,8 +20,8 @@
 
 enum { PAGE_BYTES = 4096, HUGE_BYTES = 2 << 20 };
 
-/* Each guard costs the kernel a mapping, of which a process has 65,530 by default (vm.max_map_count): beyond this many
- * allocations the rest goes without. */
+/* Each guard costs the kernel a mapping, of which a process has 65,530 by default
+ * (vm.max_map_count): beyond this many allocations the rest goes without. */
 enum { MAX_GUARDED = 16384 };
 
 typedef struct range {
@@ -94,7 +94,7 @@ static range *find(uint64_t address, size_t n_bytes)
     return NULL;
 }
 
-/* --- mapping ------------------------------------------------------------------------------------ */
+/* --- mapping --- */
 
 /* Map n_bytes at a multiple of `alignment` with `guard` inaccessible bytes behind. */
 static uint8_t *map_aligned(size_t n_bytes, size_t alignment, size_t guard)
@@ -195,7 +195,8 @@ void emu_memory_reset(void)
     pthread_mutex_unlock(&lock);
 }
 
-/* --- asking --------------------------------------------------------------------------------------- */
+/* --- asking
+ * --------------------------------------------------------------------------------------- */
 
 static void describe(const range *r, uint64_t address, char *text, size_t n)
 {
@@ -293,7 +294,8 @@ hsa_status_t hsa_amd_pointer_info_set_userdata(const void *address, void *user_d
     return r ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_INVALID_ARGUMENT;
 }
 
-/* --- locked host memory ---------------------------------------------------------------------------------- */
+/* --- locked host memory
+ * ---------------------------------------------------------------------------------- */
 
 static hsa_status_t lock_range(void *host, size_t n_bytes, const emu_pool *pool, void **device)
 {

@@ -1,4 +1,4 @@
-/* emu/hsa/message.c: writes messages, each with one call so that those of several threads do not mix.
+/* emu/hsa/message.c: writes messages, each with one call: those of threads do not mix.
  * SPDX-License-Identifier: MIT
  */
 #include "emu/hsa/message.h"

@@ -1,10 +1,11 @@
 /* emu/hsa/packet.c: the packet processor: what the packets of a queue mean and when they may go.
  *
- * Kernel dispatches go to dispatch.c.  Barrier packets, and AMD's barrier-value packet, wait for signals and are complete
- * when these hold; they take no time.  HIP marks its events with them.  Packets leave the ring in order: a packet
- * with the barrier bit waits until all before it are complete, one without may start beside them.
- * Source: HSA Platform System Architecture Specification 1.2, 2.8 and 2.9.  Tested by tests/emu/test_hsa_queue.c.
- * SPDX-License-Identifier: MIT
+ * Kernel dispatches go to dispatch.c.  Barrier packets, and AMD's barrier-value packet, wait for
+ * signals and are complete when these hold; they take no time.  HIP marks its events with them.
+ * Packets leave the ring in order: a packet with the barrier bit waits until all before it are
+ * complete, one without may start beside them. Source: HSA Platform System Architecture
+ * Specification 1.2, 2.8 and 2.9.
+ * Tested by tests/hsa/test_queue.c.                                SPDX-License-Identifier: MIT
  */
 #include "emu/hsa/queue.h"
 #include "emu/hsa/system.h"
@@ -39,7 +40,8 @@ static uint64_t seen_at_reservation_ns(const emu_queue *q, const head *h)
     return __atomic_load_n(&q->seen_ns[h->index & (q->amd.hsa_queue.size - 1)], __ATOMIC_RELAXED);
 }
 
-/* --- dependencies --------------------------------------------------------------------------------- */
+/* --- dependencies
+ * --------------------------------------------------------------------------------- */
 
 static bool one_holds(const emu_dependencies *d, uint32_t i)
 {
@@ -91,7 +93,8 @@ static bool read_barrier_value(const hsa_amd_barrier_value_packet_t *p, emu_depe
     return add_dependency(d, p->signal);
 }
 
-/* --- packets --------------------------------------------------------------------------------------- */
+/* --- packets
+ * --------------------------------------------------------------------------------------- */
 
 /* Complete a packet that does nothing but wait, or leave it to the worker. */
 static bool process_barrier(emu_queue *q, const head *h, const emu_dependencies *d,

@@ -1,7 +1,8 @@
 /* emu/hsa/pool.c: memory pools as HIP asks for them and allocates from them.
  *
- * The CPU must never see the GPU's coarse pool as accessible: HIP would then put kernel arguments into device
- * memory.  Tested by tests/emu/test_hsa_memory.c.                        SPDX-License-Identifier: MIT
+ * The CPU must never see the GPU's coarse pool as accessible: HIP would then put kernel arguments
+ * into device memory.
+ * Tested by tests/hsa/test_memory.c.                               SPDX-License-Identifier: MIT
  */
 #include "emu/hsa/memory.h"
 #include "emu/hsa/system.h"
@@ -80,7 +81,8 @@ static hsa_amd_memory_pool_access_t access_of(const emu_agent *agent, const emu_
     return HSA_AMD_MEMORY_POOL_ACCESS_DISALLOWED_BY_DEFAULT;
 }
 
-/* PCIe 5 x16 to the host, Infinity Fabric between GPUs; device printf needs 64-bit atomics over the link. */
+/* PCIe 5 x16 to the host, Infinity Fabric between GPUs; device printf needs 64-bit atomics over the
+ * link. */
 static hsa_amd_memory_pool_link_info_t link_between(const emu_agent *agent, const emu_pool *pool)
 {
     bool peers = agent->is_gpu && pool->agent->is_gpu;

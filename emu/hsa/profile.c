@@ -1,7 +1,8 @@
 /* emu/hsa/profile.c: when operations started and ended.
  *
- * Every completion leaves its times in the signal (signal.c), so profiling is always on.  Ticks are nanoseconds.
- * Tested by tests/emu/test_hsa_queue.c.                                  SPDX-License-Identifier: MIT
+ * Every completion leaves its times in the signal (signal.c), so profiling is always on.  Ticks are
+ * nanoseconds.
+ * Tested by tests/hsa/test_queue.c.                                SPDX-License-Identifier: MIT
  */
 #include "emu/hsa/agent.h"
 #include "emu/hsa/signal.h"

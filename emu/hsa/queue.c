@@ -1,7 +1,8 @@
 /* emu/hsa/queue.c: the life of queues, and their read and write indices.
  *
- * Owns the list of queues and the worker for those whose head packet waits for signals.  What packets mean is in
- * packet.c.  Tested by tests/emu/test_hsa_queue.c.                       SPDX-License-Identifier: MIT
+ * Owns the list of queues and the worker for those whose head packet waits for signals.  What
+ * packets mean is in packet.c.
+ * Tested by tests/hsa/test_queue.c.                                SPDX-License-Identifier: MIT
  */
 #include "emu/hsa/queue.h"
 
@@ -19,7 +20,7 @@ static emu_queue *first_queue;
 static uint64_t n_created;
 static emu_worker worker = EMU_WORKER_INIT;
 
-/* --- processing ---------------------------------------------------------------------------------- */
+/* --- processing --- */
 
 bool emu_queue_claim(emu_queue *q)
 {
@@ -48,7 +49,8 @@ void emu_queue_ring(amd_queue_v2_t *queue)
         emu_queue_pump((emu_queue *)queue);
 }
 
-/* --- waiting for signals ---------------------------------------------------------------------------- */
+/* --- waiting for signals
+ * ---------------------------------------------------------------------------- */
 
 static emu_queue *queue_of_task(const emu_task *task)
 {
@@ -94,7 +96,8 @@ void emu_queue_wait(emu_queue *q, const emu_dependencies *dependencies)
     emu_worker_add(&worker, &q->task);
 }
 
-/* --- errors ------------------------------------------------------------------------------------------ */
+/* --- errors
+ * ------------------------------------------------------------------------------------------ */
 
 static bool is_live(const emu_queue *q)
 {
@@ -125,7 +128,8 @@ void emu_queue_fail(emu_queue *q, hsa_status_t status)
         emu_message("no memory to call the queue's error callback");
 }
 
-/* --- creation and destruction ---------------------------------------------------------------------------- */
+/* --- creation and destruction
+ * ---------------------------------------------------------------------------- */
 
 static hsa_status_t make(emu_queue *q, uint32_t n_packets, hsa_queue_type32_t type)
 {
@@ -271,7 +275,8 @@ void emu_queues_stop(void)
     emu_worker_stop(&worker);
 }
 
-/* --- priorities: accepted, all queues are served alike ------------------------------------------------------- */
+/* --- priorities: accepted, all queues are served alike
+ * ------------------------------------------------------- */
 
 hsa_status_t hsa_amd_queue_set_priority(hsa_queue_t *queue, hsa_amd_queue_priority_t priority)
 {

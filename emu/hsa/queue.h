@@ -1,8 +1,9 @@
 /* emu/hsa/queue.h: AQL queues.
  *
- * Packets are processed by whoever makes that possible: the thread that rings the doorbell, the one on which a kernel
- * ends, or the worker when a signal changes.  One of them at a time: it counts itself in n_pumps, and when it was not the
- * first, the first one goes on in its place.                             SPDX-License-Identifier: MIT
+ * Packets are processed by whoever makes that possible: the thread that rings the doorbell, the one
+ * on which a kernel ends, or the worker when a signal changes.  One of them at a time: it counts
+ * itself in n_pumps, and when it was not the first, the first one goes on in its place.
+ * SPDX-License-Identifier: MIT
  */
 #ifndef MOESAIC_EMU_HSA_QUEUE_H
 #define MOESAIC_EMU_HSA_QUEUE_H
@@ -46,8 +47,7 @@ typedef struct emu_queue emu_queue;
 struct emu_queue {
     amd_queue_v2_t amd; /* first: the handle of the program, and queue_ptr of kernels */
     emu_agent *agent;
-    uint64_t *
-        seen_ns; /* per slot: what the host had seen of the device's clock when it reserved the slot */
+    uint64_t *seen_ns; /* per slot: what the host had seen of the clock when it reserved the slot */
     void (*callback)(hsa_status_t, hsa_queue_t *, void *);
     void *callback_data;
     bool inactive; /* no packet is processed any more; atomic */
@@ -68,21 +68,24 @@ struct emu_queue {
 /* Process what can be processed, now or by the thread that is at it. */
 void emu_queue_pump(emu_queue *queue);
 
-/* The two halves of that: true when the caller must serve.  A queue that is claimed lives until it was served. */
+/* The two halves of that: true when the caller must serve.  A queue that is claimed lives until it
+ * was served. */
 bool emu_queue_claim(emu_queue *queue);
 void emu_queue_serve(emu_queue *queue);
 
 /* A store to the doorbell. */
 void emu_queue_ring(amd_queue_v2_t *queue);
 
-/* The packet is unusable: the queue stops, and its callback is called with the status, by the thread of handlers. */
+/* The packet is unusable: the queue stops, and its callback is called with the status, by the
+ * thread of handlers. */
 void emu_queue_fail(emu_queue *queue, hsa_status_t status);
 
-/* Process the packet at the head (packet.c).  Returns false when it has to wait, or the queue was stopped. */
+/* Process the packet at the head (packet.c).  Returns false when it has to wait, or the queue was
+ * stopped. */
 bool emu_packet_process(emu_queue *queue);
 
-/* Start a kernel (dispatch.c), at not_before_ns of the device's clock or later; its completion signal is served when it
- * ends.  Errors: the packet is wrong; nothing was started. */
+/* Start a kernel (dispatch.c), at not_before_ns of the device's clock or later; its completion
+ * signal is served when it ends.  Errors: the packet is wrong; nothing was started. */
 hsa_status_t emu_dispatch(emu_queue *queue, const hsa_kernel_dispatch_packet_t *packet,
                           uint64_t dispatch_id, bool in_order, uint64_t not_before_ns);
 

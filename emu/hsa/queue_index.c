@@ -1,8 +1,8 @@
 /* emu/hsa/queue_index.c: read and write indices of queues, in every memory order of the API.
  *
- * All use the full order, the names only promise less.  Who reserves slots notes for each what the host has seen of
- * the device's clock: a packet starts after that (time.h).  Tested by tests/emu/test_hsa_queue.c.
- * SPDX-License-Identifier: MIT
+ * All use the full order, the names only promise less.  Who reserves slots notes for each what the
+ * host has seen of the device's clock: a packet starts after that (time.h).
+ * Tested by tests/hsa/test_queue.c.                                SPDX-License-Identifier: MIT
  */
 #include "emu/hsa/queue.h"
 
@@ -60,7 +60,8 @@ static uint64_t compare_exchange_write(const hsa_queue_t *queue, uint64_t expect
 /* clang-format off */
 #define EACH_LOAD_ORDER(X)  X(relaxed) X(scacquire) X(acquire)
 #define EACH_STORE_ORDER(X) X(relaxed) X(screlease) X(release)
-#define EACH_ORDER(X) X(relaxed) X(scacquire) X(screlease) X(scacq_screl) X(acquire) X(release) X(acq_rel)
+#define EACH_ORDER(X)                                                                              \
+    X(relaxed) X(scacquire) X(screlease) X(scacq_screl) X(acquire) X(release) X(acq_rel)
 /* clang-format on */
 
 #define LOAD(order)                                                                                \

@@ -1,8 +1,9 @@
 /* emu/hsa/signal.c: where signals live, and how a change of one reaches who waits.
  *
- * A slab holds signals and is never unmapped: a waiter may look at a signal that the program has just
- * destroyed, and libraries that end after hsa_shut_down still read theirs.  A destroyed signal is used again as late as
- * possible.  Tested by tests/emu/test_hsa_signal.c.                      SPDX-License-Identifier: MIT
+ * A slab holds signals and is never unmapped: a waiter may look at a signal that the program has
+ * just destroyed, and libraries that end after hsa_shut_down still read theirs.  A destroyed signal
+ * is used again as late as possible.
+ * Tested by tests/hsa/test_signal.c.                               SPDX-License-Identifier: MIT
  */
 #include "emu/hsa/signal.h"
 
@@ -154,7 +155,7 @@ void emu_signal_complete(hsa_signal_t signal, uint64_t start_ns, uint64_t end_ns
     emu_signal_changed(s);
 }
 
-/* --- the interface ----------------------------------------------------------------------------- */
+/* --- the interface --- */
 
 hsa_status_t hsa_signal_create(hsa_signal_value_t initial, uint32_t n_consumers,
                                const hsa_agent_t *consumers, hsa_signal_t *out)

@@ -1,7 +1,8 @@
 /* emu/hsa/signal.h: signals as the other files of the HSA layer use them.
  *
- * A handle is the address of the amd_signal_t that device code knows.  Signals live in slabs that are never unmapped, so
- * that a late look at a destroyed one is harmless.                       SPDX-License-Identifier: MIT
+ * A handle is the address of the amd_signal_t that device code knows.  Signals live in slabs that
+ * are never unmapped, so that a late look at a destroyed one is harmless.
+ * SPDX-License-Identifier: MIT
  */
 #ifndef MOESAIC_EMU_HSA_SIGNAL_H
 #define MOESAIC_EMU_HSA_SIGNAL_H
@@ -50,7 +51,8 @@ void emu_signal_changed(emu_signal *signal);
 /* While a signal is watched, its changes kick emu_changes. */
 void emu_signal_watch(hsa_signal_t signal, bool on);
 
-/* An operation is over: time stamps first, then the decrement, then the waiters.  Nothing happens for handle 0. */
+/* An operation is over: time stamps first, then the decrement, then the waiters.  Nothing happens
+ * for handle 0. */
 void emu_signal_complete(hsa_signal_t signal, uint64_t start_ns, uint64_t end_ns);
 
 #endif

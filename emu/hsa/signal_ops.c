@@ -1,13 +1,15 @@
-/* emu/hsa/signal_ops.c: loads, stores and read-modify-writes of signal values, in every memory order of the API.
+/* emu/hsa/signal_ops.c: loads, stores and updates of signals in every memory order of the API.
  *
- * All use the order that x86 gives for nothing (acquire and release), or the full one where waiters are
- * looked up; the names only promise less.  Tested by tests/emu/test_hsa_signal.c.    SPDX-License-Identifier: MIT
+ * All use the order that x86 gives for nothing (acquire and release), or the full one where waiters
+ * are looked up; the names only promise less.
+ * Tested by tests/hsa/test_signal.c.                               SPDX-License-Identifier: MIT
  */
 #include "emu/hsa/queue.h"
 #include "emu/hsa/signal.h"
 #include "emu/hsa/time.h"
 
-/* A completed operation that the host has looked at is in the host's past: later packets start after it. */
+/* A completed operation that the host has looked at is in the host's past: later packets start
+ * after it. */
 static hsa_signal_value_t load(hsa_signal_t signal)
 {
     int64_t value = emu_signal_value(signal);
@@ -56,8 +58,10 @@ static hsa_signal_value_t compare_exchange(hsa_signal_t signal, hsa_signal_value
 #define EACH_STORE_ORDER(X) X(relaxed) X(screlease) X(release)
 #define EACH_ORDER(X, ...)                                                                         \
     X(relaxed, __VA_ARGS__)                                                                        \
-    X(scacquire, __VA_ARGS__) X(screlease, __VA_ARGS__) X(scacq_screl, __VA_ARGS__)                \
-        X(acquire, __VA_ARGS__) X(release, __VA_ARGS__) X(acq_rel, __VA_ARGS__)
+    X(scacquire, __VA_ARGS__)                                                                      \
+    X(screlease, __VA_ARGS__)                                                                      \
+    X(scacq_screl, __VA_ARGS__) X(acquire, __VA_ARGS__) X(release, __VA_ARGS__)                    \
+        X(acq_rel, __VA_ARGS__)
 
 #define LOAD(order)                                                                                \
     hsa_signal_value_t hsa_signal_load_##order(hsa_signal_t s)                                     \

@@ -1,6 +1,6 @@
 /* emu/hsa/symbol.c: what hsa_executable_symbol_get_info answers about kernels and variables.
  *
- * Tested by tests/emu/test_hsa_executable.c.                             SPDX-License-Identifier: MIT
+ * Tested by tests/hsa/test_executable.c.                           SPDX-License-Identifier: MIT
  */
 #include "emu/hsa/executable_int.h"
 

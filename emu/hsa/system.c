@@ -1,9 +1,9 @@
 /* emu/hsa/system.c: opening and closing the library, and what it answers about itself.
  *
- * Owns the reference count of hsa_init.  The first call reads the environment, makes the agents and starts the
- * threads; the last hsa_shut_down ends them and frees what programs left behind.  A child of fork has none of
- * the threads: there the library is closed, and stays so.  Tested by tests/emu/test_hsa_system.c.
- * SPDX-License-Identifier: MIT
+ * Owns the reference count of hsa_init.  The first call reads the environment, makes the agents and
+ * starts the threads; the last hsa_shut_down ends them and frees what programs left behind.  A
+ * child of fork has none of the threads: there the library is closed, and stays so.
+ * Tested by tests/hsa/test_system.c.                               SPDX-License-Identifier: MIT
  */
 #include "emu/hsa/system.h"
 
@@ -44,7 +44,8 @@ const emu_shape *emu_hsa_shape(void)
     return &shape;
 }
 
-/* --- opening and closing --------------------------------------------------------------------------- */
+/* --- opening and closing
+ * --------------------------------------------------------------------------- */
 
 static void close_in_child(void)
 {
@@ -157,7 +158,8 @@ hsa_status_t hsa_shut_down(void)
     return HSA_STATUS_SUCCESS;
 }
 
-/* --- answers ---------------------------------------------------------------------------------------- */
+/* --- answers
+ * ---------------------------------------------------------------------------------------- */
 
 static hsa_status_t put(void *value, const void *answer, size_t n_bytes)
 {
@@ -259,7 +261,8 @@ hsa_status_t hsa_system_extension_supported(uint16_t extension, uint16_t major, 
     return status;
 }
 
-/* --- accepted without effect: there are no caches to be kept coherent, and messages go to stderr ----------------- */
+/* --- accepted without effect: there are no caches to be kept coherent, and messages go to stderr
+ * ----------------- */
 
 hsa_status_t hsa_amd_coherency_set_type(hsa_agent_t agent, hsa_amd_coherency_type_t type)
 {
@@ -277,8 +280,8 @@ hsa_status_t hsa_amd_coherency_get_type(hsa_agent_t agent, hsa_amd_coherency_typ
     return emu_agent_of(agent) ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_INVALID_AGENT;
 }
 
-__attribute__((visibility("default"))) hsa_status_t
-hsa_amd_enable_logging(uint8_t *flags, void *file)
+__attribute__((visibility("default"))) hsa_status_t hsa_amd_enable_logging(uint8_t *flags,
+                                                                           void *file)
 {
     EMU_REQUIRE_OPEN();
     (void)flags;

@@ -10,12 +10,12 @@
 #include <hsa/hsa.h>
 #include <stdbool.h>
 
-/* Between hsa_init and the last hsa_shut_down, in the process that called hsa_init: the threads that execute kernels
- * do not come along into a child of fork. */
+/* Between hsa_init and the last hsa_shut_down, in the process that called hsa_init: the threads
+ * that execute kernels do not come along into a child of fork. */
 bool emu_hsa_is_open(void);
 
-/* A kernel faulted and nobody was told yet.  HIP 6 has no error to carry that, other than ending the process;
- * so memory of the GPU can't be allocated until somebody asks moesaic_sim.last_result. */
+/* A kernel faulted and nobody was told yet.  HIP 6 has no error to carry that, other than ending
+ * the process; so memory of the GPU can't be had until somebody asks moesaic_sim.last_result. */
 bool emu_hsa_is_faulted(void);
 
 /* Entry points begin with this. */

@@ -1,6 +1,6 @@
 /* emu/hsa/time.c: the device's clock (see time.h for the rule) and the modelled time of copies.
  *
- * Tested by tests/emu/test_hsa_time.c.                                   SPDX-License-Identifier: MIT
+ * Tested by tests/hsa/test_queue.c.                                SPDX-License-Identifier: MIT
  */
 #include "emu/hsa/time.h"
 

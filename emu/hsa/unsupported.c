@@ -1,7 +1,8 @@
 /* emu/hsa/unsupported.c: functions that libamdhip64 must find, for what the device does not have.
  *
- * Owns nothing but the rows of unsupported.def.  The headers of HSA are not included: here all have the same type, which
- * the calling convention of x86-64 allows.  Tested by tests/emu/test_hsa_exports.c.    SPDX-License-Identifier: MIT
+ * Owns nothing but the rows of unsupported.def.  The headers of HSA are not included: here all have
+ * the same type, which the calling convention of x86-64 allows.
+ * Tested by tests/hsa/test_system.c.                               SPDX-License-Identifier: MIT
  */
 #include "emu/hsa/message.h"
 

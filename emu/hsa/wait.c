@@ -1,9 +1,9 @@
 /* emu/hsa/wait.c: host threads that wait for signals.
  *
- * A thread that waits for a completion executes workgroups itself as long as there are some: a small
- * kernel then needs no hand-over between threads.  Else it sleeps until the signal changes, but never longer than
- * emu_poll_ns, as device code changes signals without telling us.  Tested by tests/emu/test_hsa_signal.c.
- * SPDX-License-Identifier: MIT
+ * A thread that waits for a completion executes workgroups itself as long as there are some: a
+ * small kernel then needs no hand-over between threads.  Else it sleeps until the signal changes,
+ * but never longer than emu_poll_ns, as device code changes signals without telling us.
+ * Tested by tests/hsa/test_signal.c.                               SPDX-License-Identifier: MIT
  */
 #include "emu/engine.h"
 #include "emu/hsa/signal.h"
@@ -35,7 +35,7 @@ static uint64_t sleep_ns(deadline d)
     return d.at_ns - now < poll ? d.at_ns - now : poll;
 }
 
-/* Listeners that wait for device code to call the host must stay free: they wait for "not equal". */
+/* Listeners for device code that calls the host must stay free: they wait for "not equal". */
 static bool helps(hsa_signal_condition_t condition)
 {
     return (condition == HSA_SIGNAL_CONDITION_LT || condition == HSA_SIGNAL_CONDITION_EQ) &&
@@ -79,7 +79,7 @@ static int64_t wait_one(hsa_signal_t signal, hsa_signal_condition_t condition, i
     }
 }
 
-/* --- several signals ------------------------------------------------------------------------- */
+/* --- several signals --- */
 
 typedef struct signal_set {
     uint32_t n;
@@ -155,7 +155,7 @@ static uint32_t wait_set(const signal_set *set, bool all, uint64_t timeout_ns,
     return found;
 }
 
-/* --- the interface ----------------------------------------------------------------------------- */
+/* --- the interface --- */
 
 hsa_signal_value_t hsa_signal_wait_scacquire(hsa_signal_t signal, hsa_signal_condition_t condition,
                                              hsa_signal_value_t reference, uint64_t timeout_ns,

@@ -1,8 +1,8 @@
 /* emu/hsa/worker.c: one thread and its list of tasks (see worker.h).
  *
- * Used three times: handlers of the program, copies, and queues whose head packet waits for signals.  They are apart
- * because a handler may wait for a queue, and a copy takes long.  Tested by tests/emu/test_hsa_handler.c.
- * SPDX-License-Identifier: MIT
+ * Used three times: handlers of the program, copies, and queues whose head packet waits for
+ * signals.  They are apart because a handler may wait for a queue, and a copy takes long.
+ * Tested by tests/hsa/test_handler.c.                              SPDX-License-Identifier: MIT
  */
 #include "emu/hsa/worker.h"
 

@@ -1,4 +1,5 @@
-/* emu/hsa/worker.h: threads that run tasks as soon as what these wait for has happened.    SPDX-License-Identifier: MIT */
+/* emu/hsa/worker.h: threads that run tasks as soon as what these wait for has happened.
+ * SPDX-License-Identifier: MIT */
 #ifndef MOESAIC_EMU_HSA_WORKER_H
 #define MOESAIC_EMU_HSA_WORKER_H
 
@@ -28,7 +29,8 @@ typedef struct emu_worker {
 /* Start the thread: 0 or an errno value. */
 int emu_worker_start(emu_worker *worker);
 
-/* End the thread, and wait for that unless it is the caller.  Tasks that are not ready yet are dropped. */
+/* End the thread, and wait for that unless it is the caller.  Tasks that are not ready yet are
+ * dropped. */
 void emu_worker_stop(emu_worker *worker);
 
 /* A task that is ready overtakes one that is not.  What makes it ready must kick emu_changes. */

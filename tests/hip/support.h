@@ -1,6 +1,7 @@
 /* tests/hip/support.h: HIP programs as tests: kernels compiled at run time, every call checked.
  *
- * They link HIP and nothing of ours: what they meet is the device that HIP shows them.    SPDX-License-Identifier: MIT
+ * They link HIP and nothing of ours: what they meet is the device that HIP shows them.
+ * SPDX-License-Identifier: MIT
  */
 #ifndef MOESAIC_TESTS_HIP_SUPPORT_H
 #define MOESAIC_TESTS_HIP_SUPPORT_H

@@ -1,7 +1,7 @@
 /* tests/hip/test_faults.c: what goes wrong is told, by name, and the process lives on.
  *
- * HIP 6 has no error code for a kernel that faulted, so these look at stderr and at moesaic_sim, and are skipped on
- * silicon.                                                               SPDX-License-Identifier: MIT
+ * HIP 6 has no error code for a kernel that faulted, so these look at stderr and at moesaic_sim,
+ * and are skipped on silicon.    SPDX-License-Identifier: MIT
  */
 #include "emu/sim.h"
 #include "tests/hip/support.h"
@@ -14,7 +14,8 @@
 
 static const char source[] =
     "extern \"C\" __global__ void store(int *p) { p[threadIdx.x] = 7; }\n"
-    "extern \"C\" __global__ void missing(int *p) { asm volatile(\"s_cbranch_cdbgsys 0\"); p[threadIdx.x] "
+    "extern \"C\" __global__ void missing(int *p) { asm volatile(\"s_cbranch_cdbgsys 0\"); "
+    "p[threadIdx.x] "
     "= 7; }\n"
     "extern \"C\" __global__ void forever(int *p)\n"
     "{ while (__hip_atomic_load(p, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_SYSTEM) == 0) ; }\n"

@@ -1,5 +1,5 @@
-/* tests/hip/test_streams.c: streams, events, callbacks and graphs; kernels that wait for each other.
- * SPDX-License-Identifier: MIT
+/* tests/hip/test_streams.c: streams, events, callbacks and graphs; kernels that wait for each
+ * other.    SPDX-License-Identifier: MIT
  */
 #include "tests/hip/support.h"
 

@@ -1,6 +1,7 @@
 /* tests/hsa/code_object.c: see code_object.h.
  *
- * Source of the constants: LLVM's "User Guide for AMDGPU Backend", ELF code object.    SPDX-License-Identifier: MIT
+ * Source of the constants: LLVM's "User Guide for AMDGPU Backend", ELF code object.
+ * SPDX-License-Identifier: MIT
  */
 #include "tests/hsa/code_object.h"
 

@@ -5,8 +5,9 @@
 #include <elf.h>
 #include <stdint.h>
 
-/* Kernel `k` with 256 bytes of LDS and 32 of scratch; variable `v`: three words of 64 bits, which are 0x1234, the
- * address of the kernel's descriptor (relocated), and that of `outside`, which the program must define. */
+/* Kernel `k` with 256 bytes of LDS and 32 of scratch; variable `v`: three words of 64 bits, which
+ * are 0x1234, the address of the kernel's descriptor (relocated), and that of `outside`, which the
+ * program must define. */
 enum {
     CODE_OBJECT_BYTES = 0x2100,
     CODE_OBJECT_SYMBOLS = 0x200, /* null, k.kd, k, v, outside */

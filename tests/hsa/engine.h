@@ -7,7 +7,8 @@
 
 #include "emu/engine.h"
 
-/* false: a launch ends while it is submitted, with `engine_time_ns`.  true: it waits for engine_finish. */
+/* false: a launch ends while it is submitted, with `engine_time_ns`.  true: it waits for
+ * engine_finish. */
 extern bool engine_holds;
 extern uint64_t engine_time_ns;
 

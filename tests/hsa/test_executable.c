@@ -1,4 +1,5 @@
-/* tests/hsa/test_executable.c: executables and what is asked about their symbols.    SPDX-License-Identifier: MIT */
+/* tests/hsa/test_executable.c: executables and what is asked about their symbols.
+ * SPDX-License-Identifier: MIT */
 #include "tests/hsa/code_object.h"
 #include "tests/hsa/support.h"
 

@@ -1,4 +1,5 @@
-/* tests/hsa/test_handler.c: functions of the program that are called back.    SPDX-License-Identifier: MIT */
+/* tests/hsa/test_handler.c: functions of the program that are called back.
+ * SPDX-License-Identifier: MIT */
 #include "tests/hsa/support.h"
 
 typedef struct record {

@@ -1,4 +1,5 @@
-/* tests/hsa/test_loader.c: a good code object, and everything that a bad one may try.    SPDX-License-Identifier: MIT */
+/* tests/hsa/test_loader.c: a good code object, and everything that a bad one may try.
+ * SPDX-License-Identifier: MIT */
 #include "emu/hsa/loader.h"
 
 #include "tests/hsa/code_object.h"

@@ -1,4 +1,5 @@
-/* tests/hsa/test_memory.c: pools, their limits, and what is known about an address.    SPDX-License-Identifier: MIT */
+/* tests/hsa/test_memory.c: pools, their limits, and what is known about an address.
+ * SPDX-License-Identifier: MIT */
 #include "emu/hsa/memory.h"
 #include "tests/hsa/support.h"
 

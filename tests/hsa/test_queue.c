@@ -61,7 +61,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* --- writing packets -------------------------------------------------------------------------- */
+/* --- writing packets --- */
 
 static hsa_kernel_dispatch_packet_t kernel_packet(hsa_signal_t completion)
 {
@@ -116,7 +116,7 @@ static hsa_amd_profiling_dispatch_time_t time_of(hsa_signal_t signal)
     return t;
 }
 
-/* --- kernels ------------------------------------------------------------------------------------ */
+/* --- kernels --- */
 
 static void test_the_packet_reaches_the_engine(void **state)
 {
@@ -225,7 +225,8 @@ static void test_a_kernel_that_faulted_is_complete_and_told(void **state)
     OK(hsa_signal_destroy(done));
 }
 
-/* --- times ---------------------------------------------------------------------------------------- */
+/* --- times
+ * ---------------------------------------------------------------------------------------- */
 
 static void test_kernels_follow_each_other_without_a_gap(void **state)
 {
@@ -280,7 +281,8 @@ static void test_what_the_host_has_seen_lies_before_later_packets(void **state)
     OK(hsa_signal_destroy(b));
 }
 
-/* --- barriers -------------------------------------------------------------------------------------- */
+/* --- barriers
+ * -------------------------------------------------------------------------------------- */
 
 static void test_and_waits_for_all(void **state)
 {
@@ -364,7 +366,8 @@ static void test_a_waiting_queue_can_be_destroyed(void **state)
     OK(hsa_signal_destroy(never));
 }
 
-/* --- errors ------------------------------------------------------------------------------------------ */
+/* --- errors
+ * ------------------------------------------------------------------------------------------ */
 
 static void must_stop_the_queue(const void *packet, unsigned header, hsa_status_t status)
 {

@@ -1,4 +1,5 @@
-/* tests/hsa/test_signal.c: signals: values, waits with and without an end, threads.    SPDX-License-Identifier: MIT */
+/* tests/hsa/test_signal.c: signals: values, waits with and without an end, threads.
+ * SPDX-License-Identifier: MIT */
 #include "base/clock.h"
 #include "tests/hsa/support.h"
 
@@ -74,7 +75,7 @@ static void store_as_a_device(void *signal)
 {
     volatile hsa_signal_value_t *value;
     OK(hsa_amd_signal_value_pointer(*(hsa_signal_t *)signal, &value));
-    *value = 77;
+    __atomic_store_n(value, 77, __ATOMIC_RELAXED);
 }
 
 static void test_a_store_that_bypasses_us_is_noticed(void **state)
