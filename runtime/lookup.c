@@ -26,6 +26,11 @@ static const near_rule rules[] = {
 };
 enum { N_RULES = sizeof rules / sizeof rules[0] };
 
+static bool is_size(const cJSON *value)
+{
+    return value && cJSON_IsNumber(value) && value->valuedouble > 0;
+}
+
 /* How far apart two values of a field are; either may be NULL, which is the field's default. */
 static double field_distance(const char *field, const cJSON *a, const cJSON *b)
 {
@@ -36,7 +41,7 @@ static double field_distance(const char *field, const cJSON *a, const cJSON *b)
             continue;
         if (rules[i].per_doubling == 0)
             return rules[i].penalty;
-        if (cJSON_IsNumber(a) && cJSON_IsNumber(b) && a->valuedouble > 0 && b->valuedouble > 0)
+        if (is_size(a) && is_size(b))
             return rules[i].per_doubling * fabs(log2(a->valuedouble / b->valuedouble));
     }
     return INFINITY;

@@ -2,7 +2,7 @@
  *
  * The reference is computed here in double precision from the same bits.    SPDX-License-Identifier: MIT
  */
-#include "support.h"
+#include "tests/runtime/support.h"
 
 #include "base/hash.h"
 
