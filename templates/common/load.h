@@ -72,22 +72,20 @@ __device__ inline typename Bf16Vector<Vec>::type load_vector_after(const bf16 *p
 }
 
 /* Rows first, first + 1, ... of an array: a scalar base and 32-bit offsets.  Rows past `last` (counted from
- * `first`) repeat it; nobody stores them. */
+ * `first`) repeat it; nobody stores them.  The rows of one tile lie within 4 GiB. */
 template <class Share> struct PanelRows {
-    const char *base;
+    const bf16 *base;
     unsigned offset_bytes[Share::passes];
 
     __device__ void aim(const bf16 *array, long ld, long first, int last)
     {
-        base = reinterpret_cast<const char *>(array + first * ld);
-        for (int p = 0; p < Share::passes; p++) {
-            const int row = min(Share::row(p), last);
-            offset_bytes[p] = static_cast<unsigned>(row * ld + Share::col()) * sizeof(bf16);
-        }
+        base = array + first * ld;
+        for (int p = 0; p < Share::passes; p++)
+            offset_bytes[p] = static_cast<unsigned>((min(Share::row(p), last) * ld + Share::col()) * sizeof(bf16));
     }
     __device__ const bf16 *at(int pass, long k) const
     {
-        return reinterpret_cast<const bf16 *>(base + k * static_cast<long>(sizeof(bf16)) + offset_bytes[pass]);
+        return reinterpret_cast<const bf16 *>(reinterpret_cast<const char *>(base + k) + offset_bytes[pass]);
     }
 };
 

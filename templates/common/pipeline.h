@@ -1,14 +1,14 @@
 /* templates/common/pipeline.h: the main loop, from two tiled operands to one tile of sums.
  *
- * Owns the order of loads, LDS buffers, barriers and matrix instructions.  One step is TileK along K:
+ * Owns the order of loads, LDS buffers, barriers and matrix instructions.  One step is TileK along K.  While
+ * step s is multiplied,
  *
- *   registers   steps s + ahead .. s + ahead + prefetch - 1   on their way from memory
- *   LDS         steps s .. s + ahead                          in `stages` buffers
- *   fragments   step s, and with three stages the beginning of step s + 1
+ *   registers   steps s + 1 .. s + prefetch   are on their way from memory
+ *   LDS         steps s and s + 1             lie in `stages` buffers
  *
- *   stages 1: one buffer, two barriers a step
- *   stages 2: two buffers, one barrier
- *   stages 3: the next step lies in LDS a barrier early, so its first fragments are read before that barrier
+ *   stages 1: one buffer, two barriers a step;   stages 2: two buffers, one barrier
+ *
+ * Turns are unrolled until registers and buffers repeat, so that both have fixed places.
  *                                                                             SPDX-License-Identifier: MIT
  */
 #ifndef MOESAIC_COMMON_PIPELINE_H
@@ -37,11 +37,11 @@ template <class Config, int Panels> struct Geometry {
     typedef TileShare<panel_rows, Config::tile_k, Config::vec, threads> ShareN;
     typedef LdsTile<Config::tile_k, Config::lds_layout> Lds;
     static constexpr int stage_elems = (Config::tile_m + Config::tile_n) * Lds::pitch;
-    static constexpr int ahead = Config::stages == 3 ? 2 : 1;
+    static constexpr int turns = Config::prefetch > Config::stages ? Config::prefetch : Config::stages;
+    static_assert(turns % Config::prefetch == 0 && turns % Config::stages == 0, "turns repeat");
 
     typedef WaveResult<mfma, blocks_m, blocks_n> Result;
-    typedef Fragments<mfma, blocks_m, blocks_n> Frags;
-    static constexpr int reads = Config::tile_k / Mma<mfma>::k_per_read;
+    static constexpr int reads = Config::tile_k / Mma<mfma>::k_per_read; /* fragments of a step */
     static_assert(reads >= 1, "a step holds at least one fragment");
 
     __device__ static int wave_row() { return wave_id() / waves_n * wave_rows; }
@@ -98,47 +98,98 @@ template <class G, class Config> struct Step {
     }
 };
 
-template <class G, class Config>
-__device__ inline void read_fragments(const bf16 *stage, int read, typename G::Frags &f)
-{
-    const int lane = lane_id();
-    const int row = lane % G::mfma;
-    const int col = read * Mma<G::mfma>::k_per_read + lane / G::mfma * 8;
-    for (int i = 0; i < G::blocks_m; i++) {
-        const int at = G::Lds::index(G::wave_row() + i * G::mfma + row, col);
-        f.m[i] = *reinterpret_cast<const bf16x8 *>(stage + at);
+/* Where a lane finds its fragments in a stage: rows of both operands, and the column of each read, which the
+ * blocks share because a block's first row does not change the swizzle. */
+template <class G, class Config> struct FragmentReader {
+    int row_m, row_n[G::panels], col[G::reads];
+
+    __device__ FragmentReader()
+    {
+        const int row = lane_id() % G::mfma, k = lane_id() / G::mfma * 8;
+        row_m = (G::wave_row() + row) * G::Lds::pitch;
+        for (int p = 0; p < G::panels; p++)
+            row_n[p] = (Config::tile_m + p * G::panel_rows + G::wave_col() + row) * G::Lds::pitch;
+        for (int read = 0; read < G::reads; read++)
+            col[read] = G::Lds::index(row, read * Mma<G::mfma>::k_per_read + k) - row * G::Lds::pitch;
     }
-    for (int j = 0; j < G::blocks_n; j++) {
-        const int panel = j / G::panel_blocks, block = j % G::panel_blocks;
-        const int first = Config::tile_m + panel * G::panel_rows + block * G::mfma;
-        const int at = G::Lds::index(first + G::wave_col() + row, col);
-        f.n[j] = *reinterpret_cast<const bf16x8 *>(stage + at);
+    __device__ void read(const bf16 *stage, int read, Fragments<G::mfma, G::blocks_m, G::blocks_n> &f) const
+    {
+        const int block = G::mfma * G::Lds::pitch;
+        for (int i = 0; i < G::blocks_m; i++)
+            f.m[i] = *reinterpret_cast<const bf16x8 *>(stage + row_m + col[read] + i * block);
+        for (int j = 0; j < G::blocks_n; j++)
+            f.n[j] = *reinterpret_cast<const bf16x8 *>(stage + row_n[j / G::panel_blocks] + col[read] +
+                                                       j % G::panel_blocks * block);
     }
-}
+};
+
+/* The compiler moves no instruction across. */
+__device__ inline void keep_order() { __builtin_amdgcn_sched_barrier(0); }
+
+/* One tile on its way through the pipeline. */
+template <class G, class Config, class Ops> struct Pipeline {
+    const Ops &ops;
+    const StepRange &range;
+    bf16 *lds;
+    FragmentReader<G, Config> reader;
+    Step<G, Config> ahead[Config::prefetch]; /* step s in ahead[s % prefetch], until it is stored */
+    typename G::Result &sum;
+
+    __device__ bf16 *stage(int turn) const { return lds + turn % Config::stages * G::stage_elems; }
+    __device__ long first_of(int s) const { return range.first + static_cast<long>(s) * Config::tile_k; }
+
+    __device__ void start()
+    {
+        sum.clear();
+        ahead[0].fetch_after(ops, range.first, range.lead);
+        for (int s = 1; s < Config::prefetch; s++)
+            if (s < range.steps)
+                ahead[s].fetch(ops, first_of(s));
+        lds_barrier(); /* of the tile before this one */
+        ahead[0].store(stage(0));
+    }
+    __device__ void multiply_step(const bf16 *from)
+    {
+        for (int read = 0; read < G::reads; read++) {
+            Fragments<G::mfma, G::blocks_m, G::blocks_n> fragments;
+            reader.read(from, read, fragments);
+            fragments.multiply_into(sum);
+        }
+    }
+    /* Step s, turn = s % turns.  Fetch and store: there are steps s + prefetch and s + 1. */
+    __device__ void take(int s, int turn, bool fetch, bool store)
+    {
+        lds_barrier();
+        if (fetch)
+            ahead[turn % Config::prefetch].fetch(ops, first_of(s + Config::prefetch));
+        keep_order(); /* loads first, what waits for them last */
+        multiply_step(stage(turn));
+        keep_order();
+        if (Config::stages == 1)
+            lds_barrier();
+        if (store)
+            ahead[(turn + 1) % Config::prefetch].store(stage(turn + 1));
+    }
+    __device__ void run()
+    {
+        start();
+        int s = 0;
+        for (; s + G::turns + Config::prefetch <= range.steps; s += G::turns)
+            for (int turn = 0; turn < G::turns; turn++)
+                take(s + turn, turn, true, true);
+        for (; s < range.steps; s += G::turns)
+            for (int turn = 0; turn < G::turns; turn++)
+                if (s + turn < range.steps)
+                    take(s + turn, turn, s + turn + Config::prefetch < range.steps, s + turn + 1 < range.steps);
+    }
+};
 
 /* sum = the product over `range`.  All threads of the workgroup take part. */
 template <class G, class Config, class Ops>
 __device__ inline void multiply(const Ops &ops, const StepRange &range, bf16 *lds, typename G::Result &sum)
 {
-    Step<G, Config> step;
-    sum.clear();
-    step.fetch_after(ops, range.first, range.lead);
-    lds_barrier();
-    step.store(lds);
-    for (int s = 0; s < range.steps; s++) {
-        const bf16 *stage = lds + s % Config::stages * G::stage_elems;
-        lds_barrier();
-        if (s + 1 < range.steps)
-            step.fetch(ops, range.first + (s + 1L) * Config::tile_k);
-        for (int read = 0; read < G::reads; read++) {
-            typename G::Frags frags;
-            read_fragments<G, Config>(stage, read, frags);
-            frags.multiply_into(sum);
-        }
-        if (Config::stages == 1)
-            lds_barrier();
-        step.store(lds + (s + 1) % Config::stages * G::stage_elems);
-    }
+    Pipeline<G, Config, Ops> pipeline = {ops, range, lds, {}, {}, sum};
+    pipeline.run();
 }
 
 #endif

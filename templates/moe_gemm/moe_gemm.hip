@@ -28,6 +28,7 @@ struct Config {
     static constexpr int waves_m = 2;    // of them along the rows
     static constexpr int mfma = 32;      // 32: 32x32x8, 16: 16x16x16
     static constexpr int stages = 2;     // LDS buffers
+    static constexpr int prefetch = 1;   // steps in registers, on their way from memory
     static constexpr int lds_layout = 1; // 0 padded, 1 swizzled
     static constexpr int vec = 8;        // elements of a load from memory
     static constexpr int xcd_order = 1;  // 1: an XCD takes consecutive tiles

@@ -10,21 +10,23 @@
 static const char *const gate_up_configs[] = {
     "tile_m=128,tile_n=128",
     "tile_m=64,tile_n=64,waves=1,waves_m=1,mfma=32,stages=1,wgs_per_cu=1,group_m=1",
-    "tile_m=64,tile_n=64,tile_k=64,waves=4,waves_m=2,mfma=16,stages=1,lds_layout=0,xcd_order=0",
+    "tile_m=64,tile_n=64,tile_k=64,waves=4,waves_m=2,mfma=16,stages=1,prefetch=2,lds_layout=0,xcd_"
+    "order=0",
     "tile_m=16,tile_n=64,tile_k=128,waves=2,waves_m=1,mfma=16,stages=1,vec=4,group_m=1",
-    "tile_m=128,tile_n=256,tile_k=32,waves=8,waves_m=2,mfma=32,stages=2,wgs_per_cu=1",
+    "tile_m=128,tile_n=256,tile_k=32,waves=8,waves_m=2,mfma=32,prefetch=2,wgs_per_cu=1",
     "tile_m=32,tile_n=128,tile_k=64,waves=2,waves_m=1,mfma=16,stages=1,lds_layout=0",
 };
 
 static const char *const down_configs[] = {
     "tile_m=128,tile_n=128",
     "tile_m=64,tile_n=64,tile_k=64,waves=4,waves_m=4,mfma=16,stages=1,group_m=1",
-    "tile_m=32,tile_n=32,tile_k=32,waves=1,waves_m=1,mfma=32,lds_layout=0,vec=4,xcd_order=0",
+    "tile_m=32,tile_n=32,tile_k=32,waves=1,waves_m=1,mfma=32,prefetch=2,lds_layout=0,vec=4,xcd_"
+    "order=0",
 };
 
 static const char *const combine_configs[] = {
     "tile_m=128,tile_n=128,combine=1,split_k=1",
-    "tile_m=32,tile_n=64,tile_k=32,waves=2,waves_m=1,mfma=16,combine=1,split_k=4",
+    "tile_m=32,tile_n=64,tile_k=32,waves=2,waves_m=1,mfma=16,prefetch=2,combine=1,split_k=4",
     "tile_m=64,tile_n=128,tile_k=64,waves=4,waves_m=1,mfma=32,combine=1,split_k=8,stages=1,wgs_per_"
     "cu=1",
 };
@@ -34,6 +36,7 @@ enum { N_GATE_UP = 6, N_DOWN = 3, N_COMBINE = 3 };
 /* tokens, hidden, ffn, experts, top_k, pad, routing; multiples of 8 serve the aligned variants. */
 static const moe_case aligned_cases[] = {
     {.tokens = 1, .hidden = 8, .ffn = 8, .experts = 1, .top_k = 1},
+    {.tokens = 40, .hidden = 328, .ffn = 296, .experts = 2, .top_k = 1, .pad = 8},
     {.tokens = 150, .hidden = 136, .ffn = 72, .experts = 5, .top_k = 1, .pad = 8},
     {.tokens = 70, .hidden = 96, .ffn = 136, .experts = 7, .top_k = 2, .pad = 16},
     {.tokens = 300, .hidden = 64, .ffn = 64, .experts = 4, .top_k = 1, .routing = ROUTING_ONE},
@@ -59,7 +62,7 @@ static void check_cases(const char *config, bool down, bool aligned, int top_k_a
     const moe_case *cases = aligned ? aligned_cases : odd_cases;
     kernels k;
     char *problem =
-        str_format("hidden=136,expert_ffn=136,experts=8,top_k=1,tokens=64,aligned=%d", aligned);
+        str_format("hidden=328,expert_ffn=328,experts=8,top_k=1,tokens=64,aligned=%d", aligned);
     kernels_open("moe_gemm", down ? "down" : "gate_up", problem, config, &k);
     for (int i = 0; i < (aligned ? N_ALIGNED : N_ODD); i++) {
         moe_case c = cases[i];
