@@ -14,6 +14,7 @@
  * around the instruction, so that handlers stay simple and fast.
  * Source: LLVM AMDGPUModifierSyntax; CDNA3 ISA guide, "VOP3P", "SDWA".  SPDX-License-Identifier: MIT
  */
+#include "base/status.h"
 #include "emu/isa/decode.h"
 #include "emu/isa/encode_lower.h"
 #include "emu/isa/text.h"
@@ -153,6 +154,7 @@ static bool needs_vector(const alu *a, int i, char type)
 static uint32_t encode_source(alu *a, int i, char type, const emu_operand *o)
 {
     emu_decoder *decoder = a->decoder;
+    const uint8_t bit = (uint8_t)(1u << i);
     bool is_vector = o->kind == EMU_VGPR;
     if (type == 'c' || type == 'm')
         return emu_encode_scalar(decoder, o, type == 'm' ? 'q' : 'i');
@@ -175,9 +177,9 @@ static uint32_t encode_source(alu *a, int i, char type, const emu_operand *o)
     if (lower_sign)
         source = change_sign(decoder, source, type, neg, abs);
     else
-        a->op->neg |= (uint8_t)(neg << i), a->op->abs |= (uint8_t)(abs << i);
+        a->op->neg |= neg ? bit : 0, a->op->abs |= abs ? bit : 0;
     if (!is_vector)
-        a->op->scalar_sources |= (uint8_t)(1 << i);
+        a->op->scalar_sources |= bit;
     if (a->is_dpp && i == 0)
         source = emu_lower_dpp(decoder, a->text, source, is_wide(type) ? 2 : 1);
     return source;
@@ -297,7 +299,8 @@ static void choose_variant(alu *a)
     emu_op *op = a->op;
     uint32_t index = 0, n_scalar_variants = 1;
     if (a->row->variants & EMU_VARIANT_SCALAR) {
-        n_scalar_variants = 1u << (a->n_sources - (strchr(a->row->operands, '+') != NULL));
+        bool accumulates = strchr(a->row->operands, '+') != NULL;
+        n_scalar_variants = (1u << a->n_sources) >> accumulates;
         index = op->scalar_sources;
     }
     if (a->row->variants & EMU_VARIANT_MODIFIER && (op->neg || op->abs || op->modifier))
@@ -309,6 +312,7 @@ bool emu_encode_alu(emu_decoder *decoder, const emu_text *text, const emu_row *r
 {
     const char *equal = strchr(row->operands, '=');
     int n_results = (int)(equal - row->operands), n_sources = (int)strlen(equal + 1);
+    ASSERT(n_results <= 2 && n_sources <= MAX_SOURCES);
     alu a = {
         .decoder = decoder,
         .text = text,
@@ -351,7 +355,7 @@ bool emu_encode_salu(emu_decoder *decoder, const emu_text *text, const emu_row *
     }
     const char *s = strchr(row->operands, '=');
     s = s ? s + 1 : row->operands;
-    for (int n = 0; *s; s++, n++) {
+    for (int n = 0; *s && n < MAX_SOURCES; s++, n++) {
         if (*s == '+') {
             *slot[n] = op->d;
             continue;
