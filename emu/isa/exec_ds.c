@@ -11,9 +11,11 @@
 
 LANE_INLINE void report(emu_wave *w, const emu_op *op, int32_t offset, uint32_t bytes, bool is_store)
 {
-    if (__builtin_expect(w->trace != NULL, 0))
+    if (__builtin_expect(w->trace != NULL, 0)) {
+        w->ip = op; /* the trace remembers patterns by operation */
         emu_lds_report(w, (const uint32_t *)(w->vgprs + op->a), (uint32_t)offset, emu_exec_mask(w),
                        bytes, is_store);
+    }
 }
 
 /* Lanes of a chunk whose element lies inside the LDS. */

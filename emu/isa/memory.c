@@ -5,6 +5,7 @@
  */
 #include "emu/isa/memory.h"
 
+#include "emu/isa/rows.h"
 #include "emu/timing/trace.h"
 
 static uint64_t join(uint32_t lo, uint32_t hi)
@@ -12,10 +13,18 @@ static uint64_t join(uint32_t lo, uint32_t hi)
     return (uint64_t)hi << 32 | lo;
 }
 
+/* Handlers leave the upper halves of host registers dirty, which makes the SSE code of reports wait for them. */
+__attribute__((target("avx"))) static void clear_upper_halves(void)
+{
+    if (emu_rows_wide())
+        __builtin_ia32_vzeroupper();
+}
+
 void emu_memory_report(emu_wave *w, const uint32_t *lo, const uint32_t *hi, uint64_t base, uint64_t exec,
                        uint32_t bytes_per_lane, bool is_store)
 {
     uint64_t address[64];
+    clear_upper_halves();
     for (uint32_t l = 0; l < 64; l++)
         address[l] = base + join(lo[l], hi ? hi[l] : 0);
     emu_trace_vmem(w, address, exec, bytes_per_lane, is_store);
@@ -25,6 +34,7 @@ void emu_lds_report(emu_wave *w, const uint32_t *address, uint32_t offset, uint6
                     uint32_t bytes_per_lane, bool is_store)
 {
     uint32_t at[64];
+    clear_upper_halves();
     for (uint32_t l = 0; l < 64; l++)
         at[l] = address[l] + offset;
     emu_trace_lds(w, at, exec, bytes_per_lane, is_store);
@@ -33,6 +43,7 @@ void emu_lds_report(emu_wave *w, const uint32_t *address, uint32_t offset, uint6
 void emu_scratch_report(emu_wave *w, const uint32_t own[64], uint32_t bytes_per_lane, bool is_store)
 {
     uint64_t address[64];
+    clear_upper_halves();
     for (uint32_t l = 0; l < 64; l++)
         address[l] = (uint64_t)(uintptr_t)w->scratch + (uint64_t)own[l] * 64 + (uint64_t)l * bytes_per_lane;
     emu_trace_vmem(w, address, emu_exec_mask(w), bytes_per_lane, is_store);

@@ -102,11 +102,18 @@ static bool same_pattern(const lds_pattern *p, const uint32_t address[64], uint6
     return !different;
 }
 
+/* Waves differ in their swizzles, so each remembers its own pattern. */
+static lds_pattern *pattern_of(const emu_wave *w)
+{
+    uintptr_t op = (uintptr_t)w->ip / sizeof(emu_op);
+    return &w->trace->patterns[(op + w->index * 61u) % TRACE_PATTERNS];
+}
+
 void emu_trace_lds(emu_wave *w, const uint32_t lds_address[64], uint64_t exec, uint32_t bytes_per_lane, bool is_store)
 {
     (void)is_store;
     emu_trace *t = w->trace;
-    lds_pattern *p = &t->patterns[((uintptr_t)w->ip / sizeof(emu_op)) % TRACE_PATTERNS];
+    lds_pattern *p = pattern_of(w);
     if (!same_pattern(p, lds_address, exec, bytes_per_lane)) {
         memcpy(p->address, lds_address, sizeof p->address);
         p->exec = exec;

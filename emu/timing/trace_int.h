@@ -9,7 +9,7 @@
 enum {
     TRACE_L1_SETS = 64,
     TRACE_L1_WAYS = 4,
-    TRACE_PATTERNS = 256,
+    TRACE_PATTERNS = 512,
 };
 
 /* Last lane addresses of an LDS operation, and what they cost. */
