@@ -1,6 +1,7 @@
 /* base/file.c: whole files, folders, and where our own data lies.    SPDX-License-Identifier: MIT */
 #include "base/file.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -30,7 +31,8 @@ moesaic_status file_read(const char *path, size_t max_bytes, str *out, moesaic_t
         }
         total += (size_t)n;
         if (total > max_bytes) {
-            status = moesaic_fail(err, MOESAIC_E_INPUT, "%s is larger than %zu bytes", path, max_bytes);
+            status =
+                moesaic_fail(err, MOESAIC_E_INPUT, "%s is larger than %zu bytes", path, max_bytes);
             break;
         }
         str_add_bytes(out, buffer, (size_t)n);
@@ -90,7 +92,8 @@ moesaic_status file_make_folder(const char *path, moesaic_text *err)
 {
     char partial[PATH_MAX];
     if (strlen(path) >= sizeof partial)
-        return moesaic_fail(err, MOESAIC_E_INPUT, "path of %zu characters is too long", strlen(path));
+        return moesaic_fail(err, MOESAIC_E_INPUT, "path of %zu characters is too long",
+                            strlen(path));
     strcpy(partial, path);
     for (char *p = partial + 1;; p++) {
         if (*p && *p != '/')
@@ -98,7 +101,8 @@ moesaic_status file_make_folder(const char *path, moesaic_text *err)
         char end = *p;
         *p = 0;
         if (mkdir(partial, 0777) != 0 && errno != EEXIST)
-            return moesaic_fail(err, MOESAIC_E_IO, "cannot make folder %s: %s", partial, strerror(errno));
+            return moesaic_fail(err, MOESAIC_E_IO, "cannot make folder %s: %s", partial,
+                                strerror(errno));
         if (!end)
             return MOESAIC_OK;
         *p = end;
@@ -127,24 +131,45 @@ char *file_executable_folder(void)
     return str_format("%s", path);
 }
 
+/* "here/below/name" of the first folder below `here` that has it, or NULL. */
+static char *find_below(const char *here, const char *const *below, size_t n, const char *name)
+{
+    for (size_t i = 0; here && i < n; i++) {
+        char *found = str_format("%s/%s/%s", here, below[i], name);
+        if (found && file_exists(found))
+            return found;
+        free(found);
+    }
+    return NULL;
+}
+
+/* The folder of the shared library (or program) that holds this code, for programs that live elsewhere. */
+static char *library_folder(void)
+{
+    Dl_info info;
+    char path[PATH_MAX];
+    static const char here;
+    if (!dladdr(&here, &info) || !realpath(info.dli_fname, path))
+        return NULL;
+    char *slash = strrchr(path, '/');
+    return slash ? str_format("%.*s", (int)(slash - path), path) : NULL;
+}
+
 char *file_data_folder(const char *name)
 {
     static const char *const below_executable[] = {"..", "../..", "../../..", "../share/moesaic"};
+    static const char *const below_library[] = {"..", "../share/moesaic"};
     const char *stated = getenv("MOESAIC_DATA");
     char *found = stated ? str_format("%s/%s", stated, name) : NULL;
     if (found && file_exists(found))
         return found;
     free(found);
-    found = NULL;
-    char *here = file_executable_folder();
-    for (size_t i = 0; here && i < sizeof below_executable / sizeof below_executable[0]; i++) {
-        found = str_format("%s/%s/%s", here, below_executable[i], name);
-        if (found && file_exists(found))
-            break;
-        free(found);
-        found = NULL;
-    }
-    free(here);
+    char *executable = file_executable_folder(), *library = library_folder();
+    found = find_below(executable, below_executable, 4, name);
+    if (!found)
+        found = find_below(library, below_library, 2, name);
+    free(executable);
+    free(library);
     return found;
 }
 

@@ -21,7 +21,8 @@ moesaic_status file_make_folder(const char *path, moesaic_text *err);
 char *file_executable_folder(void);
 
 /* Where data files (templates, workloads, rules) lie: $MOESAIC_DATA, else next to a build tree's executable, else
- * ../share/moesaic.  `name` like "templates"; a malloc'ed path or NULL when nowhere. */
+ * ../share/moesaic; else the same from where libmoesaic lies, for programs of others.  `name` like "templates"; a
+ * malloc'ed path or NULL when nowhere. */
 char *file_data_folder(const char *name);
 
 /* $XDG_DATA_HOME/moesaic, else ~/.local/share/moesaic; malloc'ed, or NULL. */
