@@ -114,8 +114,8 @@ void json_canonical(const cJSON *value, str *out)
     }
 }
 
-moesaic_status json_int(const cJSON *object, const char *key, const char *where, int64_t low, int64_t high,
-                        const int64_t *fallback, int64_t *out, moesaic_text *err)
+moesaic_status json_int(const cJSON *object, const char *key, const char *where, int64_t low,
+                        int64_t high, const int64_t *fallback, int64_t *out, moesaic_text *err)
 {
     const cJSON *m = cJSON_GetObjectItemCaseSensitive(object, key);
     *out = fallback ? *fallback : 0;
@@ -127,14 +127,15 @@ moesaic_status json_int(const cJSON *object, const char *key, const char *where,
     if (!cJSON_IsNumber(m) || v != floor(v))
         return moesaic_fail(err, MOESAIC_E_INPUT, "%s: \"%s\" must be an integer", where, key);
     if (v < (double)low || v > (double)high)
-        return moesaic_fail(err, MOESAIC_E_INPUT, "%s: \"%s\" is %.0f, must be between %lld and %lld", where, key, v,
+        return moesaic_fail(err, MOESAIC_E_INPUT,
+                            "%s: \"%s\" is %.0f, must be between %lld and %lld", where, key, v,
                             (long long)low, (long long)high);
     *out = (int64_t)v;
     return MOESAIC_OK;
 }
 
-moesaic_status json_text(const cJSON *object, const char *key, const char *where, const char *fallback,
-                         const char **out, moesaic_text *err)
+moesaic_status json_text(const cJSON *object, const char *key, const char *where,
+                         const char *fallback, const char **out, moesaic_text *err)
 {
     const cJSON *m = cJSON_GetObjectItemCaseSensitive(object, key);
     *out = fallback;

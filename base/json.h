@@ -20,10 +20,10 @@ void json_canonical(const cJSON *value, str *out);
 
 /* A checked member.  Errors: E_INPUT naming `where` and the key; a missing one is an error unless fallback is
  * given (non-NULL). */
-moesaic_status json_int(const cJSON *object, const char *key, const char *where, int64_t low, int64_t high,
-                        const int64_t *fallback, int64_t *out, moesaic_text *err);
-moesaic_status json_text(const cJSON *object, const char *key, const char *where, const char *fallback,
-                         const char **out, moesaic_text *err);
+moesaic_status json_int(const cJSON *object, const char *key, const char *where, int64_t low,
+                        int64_t high, const int64_t *fallback, int64_t *out, moesaic_text *err);
+moesaic_status json_text(const cJSON *object, const char *key, const char *where,
+                         const char *fallback, const char **out, moesaic_text *err);
 
 /* "K=V,K=V" of a command line -> object; integers become numbers, the rest strings.  Errors: E_INPUT. */
 moesaic_status json_from_pairs(const char *pairs, cJSON **out, moesaic_text *err);

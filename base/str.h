@@ -17,7 +17,8 @@ typedef struct str {
 void str_add(str *to, const char *text);
 void str_add_bytes(str *to, const void *bytes, size_t n);
 void str_printf(str *to, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void str_vprintf(str *to, const char *format, va_list arguments) __attribute__((format(printf, 2, 0)));
+void str_vprintf(str *to, const char *format, va_list arguments)
+    __attribute__((format(printf, 2, 0)));
 void str_clear(str *to); /* keeps the memory */
 void str_free(str *to);
 

@@ -24,9 +24,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { TOKENS = 1024, HIDDEN = 2048, FFN = 1024, DEFAULT_REPEATS = 7, VALU_LOOPS = 2000, VALU_GROUPS = 304 };
+enum {
+    TOKENS = 1024,
+    HIDDEN = 2048,
+    FFN = 1024,
+    DEFAULT_REPEATS = 7,
+    VALU_LOOPS = 2000,
+    VALU_GROUPS = 304
+};
 static const double flops = 2.0 * TOKENS * HIDDEN * FFN;
-static const char *const core_types[] = {"Haswell", "SkylakeX", "Cooperlake", "Sapphirerapids", "Zen"};
+static const char *const core_types[] = {"Haswell", "SkylakeX", "Cooperlake", "Sapphirerapids",
+                                         "Zen"};
 enum { N_CORE_TYPES = sizeof core_types / sizeof *core_types };
 
 /* Inputs and the fp64 result, made before any process forks. */
@@ -96,12 +104,14 @@ typedef struct hello {
     char core[32];
 } hello;
 
-typedef void sgemm(enum CBLAS_ORDER, enum CBLAS_TRANSPOSE, enum CBLAS_TRANSPOSE, blasint, blasint, blasint, float,
-                   const float *, blasint, const float *, blasint, float, float *, blasint);
+typedef void sgemm(enum CBLAS_ORDER, enum CBLAS_TRANSPOSE, enum CBLAS_TRANSPOSE, blasint, blasint,
+                   blasint, float, const float *, blasint, const float *, blasint, float, float *,
+                   blasint);
 
 static void multiply(sgemm *f, float *out)
 {
-    f(CblasRowMajor, CblasNoTrans, CblasTrans, TOKENS, HIDDEN, FFN, 1, &x[0][0], FFN, &w[0][0], FFN, 0, out, HIDDEN);
+    f(CblasRowMajor, CblasNoTrans, CblasTrans, TOKENS, HIDDEN, FFN, 1, &x[0][0], FFN, &w[0][0], FFN,
+      0, out, HIDDEN);
 }
 
 /* The core type is chosen when the library is loaded, so it is loaded here and not linked. */
@@ -252,7 +262,8 @@ static kernel build_gemm(device *dev)
     int64_t at;
     str source = {0};
     char text[160];
-    snprintf(text, sizeof text, "hidden=%d,expert_ffn=%d,experts=1,top_k=1,tokens=%d", HIDDEN, FFN, TOKENS);
+    snprintf(text, sizeof text, "hidden=%d,expert_ffn=%d,experts=1,top_k=1,tokens=%d", HIDDEN, FFN,
+             TOKENS);
     check(json_from_pairs(text, &fields, &err), "problem", &err);
     check(gen_family_open("moe_gemm", &family, &err), "family", &err);
     check(gen_problem_complete(family, "down", fields, &problem, &err), "problem", &err);

@@ -35,8 +35,8 @@ typedef struct emu_launch emu_launch;
 struct emu_launch {
     const emu_kernel_descriptor *descriptor; /* in loaded memory */
     const char *kernel_name;                 /* for messages only: nothing may depend on it */
-    const void *packet;                      /* the 64-byte AQL packet (a copy is fine), for dispatch_ptr */
-    const void *queue;                       /* amd_queue_t, for queue_ptr */
+    const void *packet; /* the 64-byte AQL packet (a copy is fine), for dispatch_ptr */
+    const void *queue;  /* amd_queue_t, for queue_ptr */
     uint64_t dispatch_id;
     uint32_t grid_lanes[3];
     uint32_t workgroup_lanes[3];

@@ -8,7 +8,8 @@
 
 #include "base/status.h"
 
-#define moesaic_fail(err, status, ...)    ((void)(moesaic_fail)(err, status, __VA_ARGS__), (status))
-#define moesaic_fail_in(err, status, ...) ((void)(moesaic_fail_in)(err, status, __VA_ARGS__), (status))
+#define moesaic_fail(err, status, ...) ((void)(moesaic_fail)(err, status, __VA_ARGS__), (status))
+#define moesaic_fail_in(err, status, ...)                                                          \
+    ((void)(moesaic_fail_in)(err, status, __VA_ARGS__), (status))
 
 #endif

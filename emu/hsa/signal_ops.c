@@ -60,8 +60,8 @@ static hsa_signal_value_t compare_exchange(hsa_signal_t signal, hsa_signal_value
     X(relaxed, __VA_ARGS__)                                                                        \
     X(scacquire, __VA_ARGS__)                                                                      \
     X(screlease, __VA_ARGS__)                                                                      \
-    X(scacq_screl, __VA_ARGS__) X(acquire, __VA_ARGS__) X(release, __VA_ARGS__)                    \
-        X(acq_rel, __VA_ARGS__)
+    X(scacq_screl, __VA_ARGS__)                                                                    \
+    X(acquire, __VA_ARGS__) X(release, __VA_ARGS__) X(acq_rel, __VA_ARGS__)
 
 #define LOAD(order)                                                                                \
     hsa_signal_value_t hsa_signal_load_##order(hsa_signal_t s)                                     \

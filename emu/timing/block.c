@@ -88,13 +88,15 @@ static void issue(lone_wave *w, const emu_timed_instruction *i)
     }
 }
 
-void emu_timing_block(const emu_timed_instruction *instructions, size_t n, bool loops, emu_block_cost *out)
+void emu_timing_block(const emu_timed_instruction *instructions, size_t n, bool loops,
+                      emu_block_cost *out)
 {
     memset(out, 0, sizeof *out);
     for (size_t k = 0; k < n; k++) {
         const emu_row *row = instructions[k].row;
         out->instructions[row->unit]++;
-        out->cycles[row->unit] += (uint32_t)later(row->cycles, row->unit == EMU_UNIT_VALU ? emu_issue_cycles : 1);
+        out->cycles[row->unit] +=
+            (uint32_t)later(row->cycles, row->unit == EMU_UNIT_VALU ? emu_issue_cycles : 1);
     }
     lone_wave w = {0};
     uint64_t start = 0;

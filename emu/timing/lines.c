@@ -108,7 +108,8 @@ static page *page_of(emu_lines *lines, emu_lines_cache *cache, uint64_t number)
     return found;
 }
 
-void emu_lines_touch(emu_lines *lines, emu_lines_cache *cache, uint64_t line, uint32_t xcd, bool is_store)
+void emu_lines_touch(emu_lines *lines, emu_lines_cache *cache, uint64_t line, uint32_t xcd,
+                     bool is_store)
 {
     page *p = page_of(lines, cache, line / LINES_PER_PAGE);
     if (!p)

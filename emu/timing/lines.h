@@ -24,11 +24,12 @@ emu_lines *emu_lines_new(void);
 void emu_lines_free(emu_lines *lines);
 
 /* Line number = address / 128.  xcd < 8.  Without memory the touch is lost and emu_lines_incomplete says so. */
-void emu_lines_touch(emu_lines *lines, emu_lines_cache *cache, uint64_t line, uint32_t xcd, bool is_store);
+void emu_lines_touch(emu_lines *lines, emu_lines_cache *cache, uint64_t line, uint32_t xcd,
+                     bool is_store);
 
 typedef struct emu_lines_count {
-    uint64_t read, written;  /* distinct lines, whole device */
-    uint64_t fills;          /* distinct (line, XCD) pairs that were read: fills of ideal L2s */
+    uint64_t read, written; /* distinct lines, whole device */
+    uint64_t fills;         /* distinct (line, XCD) pairs that were read: fills of ideal L2s */
     bool incomplete;
 } emu_lines_count;
 emu_lines_count emu_lines_sum(const emu_lines *lines);

@@ -56,12 +56,13 @@ static double value(const counter *from)
 /* The CDNA3 occupancy table: 512 registers per lane and SIMD, granule 8, at most waves_per_simd waves. */
 static uint32_t waves_by_registers(const emu_device_shape *shape, uint32_t vgprs)
 {
-    uint32_t granules = (vgprs + 7) / 8 * 8, waves = granules ? 512 / granules : shape->waves_per_simd;
+    uint32_t granules = (vgprs + 7) / 8 * 8,
+             waves = granules ? 512 / granules : shape->waves_per_simd;
     return waves < shape->waves_per_simd ? (waves ? waves : 1) : shape->waves_per_simd;
 }
 
-emu_occupancy emu_timing_occupancy(const emu_device_shape *shape, uint32_t waves_per_workgroup, uint32_t vgprs,
-                                   uint32_t lds_bytes)
+emu_occupancy emu_timing_occupancy(const emu_device_shape *shape, uint32_t waves_per_workgroup,
+                                   uint32_t vgprs, uint32_t lds_bytes)
 {
     uint32_t waves = waves_per_workgroup ? waves_per_workgroup : 1;
     uint32_t per_simd = waves_by_registers(shape, vgprs);
@@ -77,7 +78,8 @@ emu_occupancy emu_timing_occupancy(const emu_device_shape *shape, uint32_t waves
     return (emu_occupancy){workgroups, waves, resident < per_simd ? resident : per_simd};
 }
 
-emu_timing_launch *emu_timing_begin(const emu_device_shape *shape, emu_occupancy occupancy, uint64_t n_workgroups)
+emu_timing_launch *emu_timing_begin(const emu_device_shape *shape, emu_occupancy occupancy,
+                                    uint64_t n_workgroups)
 {
     emu_timing_launch *launch = calloc(1, sizeof *launch);
     if (!launch)
@@ -112,7 +114,8 @@ static uint64_t issue_slots(const emu_wave_cost *wave)
     return n;
 }
 
-static void add_wave(emu_timing_launch *launch, cu_load *cu, uint32_t simd, const emu_wave_cost *wave)
+static void add_wave(emu_timing_launch *launch, cu_load *cu, uint32_t simd,
+                     const emu_wave_cost *wave)
 {
     for (int unit = 0; unit < EMU_N_UNITS; unit++)
         add(&launch->instructions[unit], wave->instructions[unit]);
@@ -133,7 +136,8 @@ void emu_timing_workgroup_end(emu_timing_launch *launch, emu_trace *trace, uint6
         add_wave(launch, cu, (uint32_t)((on_cu * n_waves + i) % N_SIMDS), &waves[i]);
         longest = waves[i].serial_cycles > longest ? waves[i].serial_cycles : longest;
     }
-    add(&cu->slot_serial[on_cu % launch->occupancy.workgroups_per_cu], longest + emu_workgroup_start_cycles);
+    add(&cu->slot_serial[on_cu % launch->occupancy.workgroups_per_cu],
+        longest + emu_workgroup_start_cycles);
     add(&cu->lds, trace->lds_clocks);
     add(&cu->l1_lines, trace->l1_lines);
     add(&launch->xcd_l2_lines[trace->xcd % 8], trace->l2_lines);
@@ -204,15 +208,20 @@ static double transfer_cycles(const emu_timing_launch *launch, double bytes, dou
     return bytes / gbps * (double)launch->shape.clock_mhz * 1e-3;
 }
 
-static double total_cycles(const emu_timing_launch *launch, const emu_lines_count *touched, const char **limiter)
+static double total_cycles(const emu_timing_launch *launch, const emu_lines_count *touched,
+                           const char **limiter)
 {
     const char *cu_limiter = "launch";
-    double l2_lines = maximum(launch->xcd_l2_lines, 8), l2_rate = emu_l2_bytes_per_clk * emu_l2_efficiency_pct / 100.0;
+    double l2_lines = maximum(launch->xcd_l2_lines, 8),
+           l2_rate = emu_l2_bytes_per_clk * emu_l2_efficiency_pct / 100.0;
     const term terms[] = {
         {"cu", slowest_cu(launch, &cu_limiter)},
         {"l2", l2_lines * EMU_LINE_BYTES / l2_rate},
-        {"mall", transfer_cycles(launch, (double)(touched->fills + touched->written) * EMU_LINE_BYTES, emu_mall_gbps)},
-        {"hbm", transfer_cycles(launch, (double)(touched->read + touched->written) * EMU_LINE_BYTES, emu_hbm_gbps)},
+        {"mall",
+         transfer_cycles(launch, (double)(touched->fills + touched->written) * EMU_LINE_BYTES,
+                         emu_mall_gbps)},
+        {"hbm", transfer_cycles(launch, (double)(touched->read + touched->written) * EMU_LINE_BYTES,
+                                emu_hbm_gbps)},
     };
     double core = soft_maximum(terms, sizeof terms / sizeof terms[0], limiter);
     if (!strcmp(*limiter, "cu"))
@@ -221,7 +230,8 @@ static double total_cycles(const emu_timing_launch *launch, const emu_lines_coun
     return core + value(&launch->mfma_cycles) / simds * emu_throttle_permille / 1000.0;
 }
 
-static void count(const emu_timing_launch *launch, const emu_lines_count *touched, moesaic_sim_result *result)
+static void count(const emu_timing_launch *launch, const emu_lines_count *touched,
+                  moesaic_sim_result *result)
 {
     uint64_t n[EMU_N_UNITS], all = 0;
     for (int unit = 0; unit < EMU_N_UNITS; unit++)
@@ -232,7 +242,8 @@ static void count(const emu_timing_launch *launch, const emu_lines_count *touche
     result->mfma_instructions = n[EMU_UNIT_MFMA];
     result->valu_instructions = n[EMU_UNIT_VALU];
     result->lds_instructions = n[EMU_UNIT_LDS];
-    result->vmem_instructions = n[EMU_UNIT_VMEM_LOAD] + n[EMU_UNIT_VMEM_STORE] + n[EMU_UNIT_VMEM_ATOMIC];
+    result->vmem_instructions =
+        n[EMU_UNIT_VMEM_LOAD] + n[EMU_UNIT_VMEM_STORE] + n[EMU_UNIT_VMEM_ATOMIC];
     result->hbm_read_bytes = touched->read * EMU_LINE_BYTES;
     result->hbm_write_bytes = touched->written * EMU_LINE_BYTES;
     result->l2_fill_bytes = touched->fills * EMU_LINE_BYTES;

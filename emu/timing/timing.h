@@ -15,21 +15,24 @@
 /* One instruction of a block, as the model needs it (dropped ones such as s_waitcnt included). */
 typedef struct emu_timed_instruction {
     const emu_row *row;
-    int32_t vmcnt, lgkmcnt; /* of an s_waitcnt: highest allowed count; -1: does not wait for this counter */
-    uint16_t n_vgprs_read;  /* unused by version 0 */
-    bool is_scalar_load;    /* returns through lgkmcnt out of order */
+    int32_t vmcnt,
+        lgkmcnt; /* of an s_waitcnt: highest allowed count; -1: does not wait for this counter */
+    uint16_t n_vgprs_read; /* unused by version 0 */
+    bool is_scalar_load;   /* returns through lgkmcnt out of order */
 } emu_timed_instruction;
 
 /* What one execution of a block costs one wave. */
 typedef struct emu_block_cost {
     uint32_t instructions[EMU_N_UNITS];
     uint32_t cycles[EMU_N_UNITS]; /* occupancy of each unit */
-    uint32_t serial_cycles;       /* from first issue to the end when the wave is alone, loads overlapped as coded */
-    uint32_t mfma_flops_kilo;     /* unused by version 0 */
+    uint32_t
+        serial_cycles; /* from first issue to the end when the wave is alone, loads overlapped as coded */
+    uint32_t mfma_flops_kilo; /* unused by version 0 */
 } emu_block_cost;
 
 /* Price a block: called at decode.  loops: the block may follow itself (its last branch goes to its start). */
-void emu_timing_block(const emu_timed_instruction *instructions, size_t n, bool loops, emu_block_cost *out);
+void emu_timing_block(const emu_timed_instruction *instructions, size_t n, bool loops,
+                      emu_block_cost *out);
 
 /* A wave's totals: sum over blocks of runs * cost. */
 typedef struct emu_wave_cost {
@@ -46,10 +49,11 @@ typedef struct emu_occupancy {
 } emu_occupancy;
 
 /* How many workgroups share a CU: limits of wave slots, registers (vgprs: AccVGPRs included) and LDS. */
-emu_occupancy emu_timing_occupancy(const emu_device_shape *shape, uint32_t waves_per_workgroup, uint32_t vgprs,
-                                   uint32_t lds_bytes);
+emu_occupancy emu_timing_occupancy(const emu_device_shape *shape, uint32_t waves_per_workgroup,
+                                   uint32_t vgprs, uint32_t lds_bytes);
 
-emu_timing_launch *emu_timing_begin(const emu_device_shape *shape, emu_occupancy occupancy, uint64_t n_workgroups);
+emu_timing_launch *emu_timing_begin(const emu_device_shape *shape, emu_occupancy occupancy,
+                                    uint64_t n_workgroups);
 
 /* A host thread's trace for one workgroup at a time (see trace.h); begin before its first wave, end after the last. */
 emu_trace *emu_timing_trace_new(void);

@@ -18,10 +18,10 @@ const access memory_loads[] = {
 const int memory_n_loads = sizeof memory_loads / sizeof *memory_loads;
 
 const access memory_stores[] = {
-    {"byte", "b8", 1, false, WHOLE},       {"byte_d16_hi", "b8_d16_hi", 1, false, HIGH},
-    {"short", "b16", 2, false, WHOLE},     {"short_d16_hi", "b16_d16_hi", 2, false, HIGH},
-    {"dword", "b32", 4, false, WHOLE},     {"dwordx2", "b64", 8, false, WHOLE},
-    {"dwordx3", "b96", 12, false, WHOLE},  {"dwordx4", "b128", 16, false, WHOLE},
+    {"byte", "b8", 1, false, WHOLE},      {"byte_d16_hi", "b8_d16_hi", 1, false, HIGH},
+    {"short", "b16", 2, false, WHOLE},    {"short_d16_hi", "b16_d16_hi", 2, false, HIGH},
+    {"dword", "b32", 4, false, WHOLE},    {"dwordx2", "b64", 8, false, WHOLE},
+    {"dwordx3", "b96", 12, false, WHOLE}, {"dwordx4", "b128", 16, false, WHOLE},
 };
 const int memory_n_stores = sizeof memory_stores / sizeof *memory_stores;
 
@@ -43,7 +43,7 @@ NEXT(min_i32, (int32_t)data < (int32_t)old ? data : old)
 NEXT(max_i32, (int32_t)data > (int32_t)old ? data : old)
 NEXT(min_i64, (int64_t)data < (int64_t)old ? data : old)
 NEXT(max_i64, (int64_t)data > (int64_t)old ? data : old)
-NEXT(and_bits, old & data)
+NEXT(and_bits, old &data)
 NEXT(or_bits, old | data)
 NEXT(xor_bits, old ^ data)
 NEXT(increment, old >= data ? 0 : old + 1)
@@ -92,15 +92,16 @@ uint64_t memory_value(const machine *m, const atomic *a, int first, int lane)
     return a->bits == 32 ? machine_lane(m, first, lane) : machine_lane64(m, first, lane);
 }
 
-void memory_apply(const machine *m, const atomic *a, int data, int compared, uint8_t *const at[MACHINE_LANES],
-                  uint64_t exec, uint64_t old[MACHINE_LANES])
+void memory_apply(const machine *m, const atomic *a, int data, int compared,
+                  uint8_t *const at[MACHINE_LANES], uint64_t exec, uint64_t old[MACHINE_LANES])
 {
     for (int lane = 0; lane < MACHINE_LANES; lane++) {
         old[lane] = 0;
         if (!(exec >> lane & 1) || !at[lane])
             continue;
         memcpy(&old[lane], at[lane], (size_t)a->bits / 8);
-        uint64_t next = a->next(old[lane], memory_value(m, a, data, lane), memory_value(m, a, compared, lane));
+        uint64_t next =
+            a->next(old[lane], memory_value(m, a, data, lane), memory_value(m, a, compared, lane));
         memcpy(at[lane], &next, (size_t)a->bits / 8);
     }
 }
@@ -139,12 +140,13 @@ void memory_expect_loaded(const machine *before, const machine *after, const acc
             uint32_t want = exec >> lane & 1 ? expected_dword(a, old, from[lane], dword) : old;
             uint32_t got = machine_lane(after, first + dword, lane);
             if (got != want)
-                fail_msg("%s, exec %llx, dword %d of lane %d: want %08x got %08x", what, (unsigned long long)exec,
-                         dword, lane, want, got);
+                fail_msg("%s, exec %llx, dword %d of lane %d: want %08x got %08x", what,
+                         (unsigned long long)exec, dword, lane, want, got);
         }
 }
 
-void memory_store(const machine *m, const access *a, int first, uint8_t *const to[MACHINE_LANES], uint64_t exec)
+void memory_store(const machine *m, const access *a, int first, uint8_t *const to[MACHINE_LANES],
+                  uint64_t exec)
 {
     for (int lane = 0; lane < MACHINE_LANES; lane++) {
         uint32_t words[4];
@@ -160,8 +162,12 @@ void memory_offsets(machine *m, int pattern, int bytes, uint32_t out[MACHINE_LAN
     uint32_t n = (uint32_t)bytes, start = machine_random(m) % 1024 * 8, odd = start + 3;
     for (uint32_t l = 0; l < MACHINE_LANES; l++) {
         const uint32_t by_pattern[MEMORY_PATTERNS] = {
-            start + l * n, odd + l * n,        start + l * 80,
-            start + l / 4 * 80 + l % 4 * n, machine_random(m) % (MEMORY_BYTES - n), start,
+            start + l * n,
+            odd + l * n,
+            start + l * 80,
+            start + l / 4 * 80 + l % 4 * n,
+            machine_random(m) % (MEMORY_BYTES - n),
+            start,
         };
         out[l] = by_pattern[pattern];
     }

@@ -43,15 +43,17 @@ int memory_dwords(int bytes);
 
 /* Check registers from `first` on: lane l of exec got from[l] (NULL: zeros), the others kept before's. */
 void memory_expect_loaded(const machine *before, const machine *after, const access *a, int first,
-                          const uint8_t *const from[MACHINE_LANES], uint64_t exec, const char *what);
+                          const uint8_t *const from[MACHINE_LANES], uint64_t exec,
+                          const char *what);
 
 /* Store as lane l would, ascending; to[l] NULL: dropped. */
-void memory_store(const machine *m, const access *a, int first, uint8_t *const to[MACHINE_LANES], uint64_t exec);
+void memory_store(const machine *m, const access *a, int first, uint8_t *const to[MACHINE_LANES],
+                  uint64_t exec);
 
 /* Apply an atomic to at[l] (NULL: nothing happens, 0 comes back) with data in `data`, the comparison in `compared`;
  * old[l] is what came back. */
-void memory_apply(const machine *m, const atomic *a, int data, int compared, uint8_t *const at[MACHINE_LANES],
-                  uint64_t exec, uint64_t old[MACHINE_LANES]);
+void memory_apply(const machine *m, const atomic *a, int data, int compared,
+                  uint8_t *const at[MACHINE_LANES], uint64_t exec, uint64_t old[MACHINE_LANES]);
 
 /* The atomic's value of one lane of registers from `first` on. */
 uint64_t memory_value(const machine *m, const atomic *a, int first, int lane);

@@ -28,7 +28,8 @@ static emu_timed_instruction wait_vm(int32_t count)
 static void test_price_counts_each_unit(void **state)
 {
     (void)state;
-    const emu_timed_instruction block[] = {plain(&add), plain(&matrix), plain(&matrix), plain(&load)};
+    const emu_timed_instruction block[] = {plain(&add), plain(&matrix), plain(&matrix),
+                                           plain(&load)};
     emu_block_cost cost;
     emu_timing_block(block, 4, false, &cost);
     assert_int_equal(cost.instructions[EMU_UNIT_VALU], 1);

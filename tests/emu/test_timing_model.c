@@ -24,9 +24,11 @@ static const emu_device_shape mi300x = {
 static void test_occupancy_follows_the_register_table(void **state)
 {
     (void)state;
-    static const uint32_t table[][2] = {{64, 8}, {72, 7}, {80, 6}, {96, 5}, {128, 4}, {168, 3}, {256, 2}, {512, 1}};
+    static const uint32_t table[][2] = {{64, 8},  {72, 7},  {80, 6},  {96, 5},
+                                        {128, 4}, {168, 3}, {256, 2}, {512, 1}};
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
-        assert_int_equal(emu_timing_occupancy(&mi300x, 4, table[i][0], 0).waves_per_simd, table[i][1]);
+        assert_int_equal(emu_timing_occupancy(&mi300x, 4, table[i][0], 0).waves_per_simd,
+                         table[i][1]);
 }
 
 static void test_occupancy_is_limited_by_lds(void **state)
@@ -79,7 +81,8 @@ static void test_matrix_bound_launch_is_at_the_sustained_peak(void **state)
 static void test_one_workgroup_too_many_costs_a_round(void **state)
 {
     (void)state;
-    double full = (double)time_of(304, 100000, 100000, false), over = (double)time_of(305, 100000, 100000, false);
+    double full = (double)time_of(304, 100000, 100000, false),
+           over = (double)time_of(305, 100000, 100000, false);
     assert_true(over > 1.5 * full);
 }
 

@@ -46,7 +46,8 @@ static void test_padding_removes_the_conflict(void **state)
 {
     (void)state;
     assert_true(clocks_of_stride(64, 16) > 8);
-    assert_int_equal(clocks_of_stride(64 + 16, 16), 8); /* 8 lanes at 20 dwords: 8 x 4 banks, all different */
+    assert_int_equal(clocks_of_stride(64 + 16, 16),
+                     8); /* 8 lanes at 20 dwords: 8 x 4 banks, all different */
 }
 
 static void test_inactive_lanes_take_no_clock(void **state)
@@ -104,7 +105,8 @@ static void test_second_load_hits_the_l1(void **state)
 {
     (void)state;
     emu_trace *trace = emu_timing_trace_new();
-    emu_device_shape shape = {.cu_count = 8, .xcd_count = 8, .simds_per_cu = 4, .waves_per_simd = 8};
+    emu_device_shape shape = {
+        .cu_count = 8, .xcd_count = 8, .simds_per_cu = 4, .waves_per_simd = 8};
     emu_timing_launch *launch = emu_timing_begin(&shape, (emu_occupancy){1, 1, 1}, 1);
     emu_timing_workgroup_begin(launch, trace, 0);
     emu_wave *wave = calloc(1, sizeof *wave);
