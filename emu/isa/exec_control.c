@@ -4,6 +4,7 @@
  * Source: CDNA3 ISA guide, "Program Flow Control", "Hardware Registers".      SPDX-License-Identifier: MIT
  */
 #include "emu/isa/decode.h"
+#include "emu/isa/mode.h"
 #include "emu/isa/program.h"
 
 #define HANDLER(name) static const emu_op *name(emu_wave *w, const emu_op *op)
@@ -179,6 +180,7 @@ static void set_hwreg(emu_wave *w, const emu_op *op, uint32_t value)
     uint32_t shift = (uint32_t)op->imm >> 6 & 31, mask = hwreg_mask(op) << shift;
     if (((uint32_t)op->imm & 63) == HWREG_MODE)
         w->mode = (w->mode & ~mask) | (value << shift & mask);
+    emu_mode_enter(w->mode);
 }
 
 HANDLER(s_setreg)

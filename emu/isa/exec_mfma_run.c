@@ -9,6 +9,7 @@
  */
 #include "emu/isa/exec_mfma_run.h"
 
+#include "emu/isa/mfma_amx.h"
 #include "emu/isa/mfma_fast.h"
 #include "emu/isa/rows.h"
 
@@ -44,24 +45,103 @@ LANE_INLINE uint32_t same_sums(const emu_op *op, uint32_t n)
     return same;
 }
 
-LANE_INLINE const emu_op *run(emu_wave *w, const emu_op *op, mfma_shape pairs)
+LANE_INLINE void run_by_vectors(emu_wave *w, const emu_op *op, mfma_shape pairs)
 {
     uint32_t n = op->a2 + 1;
     for (uint32_t i = 0, same; i < n; i += same) {
         same = same_sums(op + i, n - i);
         add_products(w, op + i, same, pairs);
     }
-    return op[n].exec(w, op + n);
+}
+
+/* What was prepared of A and B for the operations of a run; most operands serve several. */
+typedef struct prepared {
+    uint32_t n_a, n_b;
+    uint32_t a_at[MAX_RUN], b_at[MAX_RUN]; /* byte offset of the registers */
+    uint8_t a[MAX_RUN][AMX_OPERAND_BYTES] __attribute__((aligned(64)));
+    uint8_t b[MAX_RUN][AMX_OPERAND_BYTES] __attribute__((aligned(64)));
+} prepared;
+
+/* Where `at` is in the list, or the end of the list. */
+LANE_INLINE uint32_t position(const uint32_t *list, uint32_t n, uint32_t at)
+{
+    uint32_t i = 0;
+    while (i < n && list[i] != at)
+        i++;
+    return i;
+}
+
+LANE_INLINE const uint8_t *prepare_a(prepared *p, const emu_wave *w, uint32_t at, uint32_t m)
+{
+    uint32_t i = position(p->a_at, p->n_a, at);
+    if (i < p->n_a)
+        return p->a[i];
+    p->a_at[p->n_a++] = at;
+    if (m == 32)
+        amx_prepare_a_32(w->vgprs + at, p->a[i]);
+    else
+        amx_prepare_a_16(w->vgprs + at, p->a[i]);
+    return p->a[i];
+}
+
+LANE_INLINE const uint8_t *prepare_b(prepared *p, const emu_wave *w, uint32_t at, uint32_t m)
+{
+    uint32_t i = position(p->b_at, p->n_b, at);
+    if (i < p->n_b)
+        return p->b[i];
+    p->b_at[p->n_b++] = at;
+    if (m == 32)
+        amx_prepare_b_32(w->vgprs + at, p->b[i]);
+    else
+        amx_prepare_b_16(w->vgprs + at, p->b[i]);
+    return p->b[i];
+}
+
+LANE_INLINE void add_products_by_tiles(emu_wave *w, const emu_op *op, uint32_t n, uint32_t m, prepared *p)
+{
+    mfma_operands o = mfma_operands_of(w, op);
+    if (o.c)
+        amx_load_sums(o.c, m);
+    else
+        amx_splat_sums(o.constant);
+    for (uint32_t x = 0; x < n; x++) {
+        const uint8_t *a = prepare_a(p, w, op[x].a, m), *b = prepare_b(p, w, op[x].b, m);
+        if (m == 32)
+            amx_multiply_32(a, b);
+        else
+            amx_multiply_16(a, b);
+    }
+    amx_store_sums(o.d, m);
+}
+
+LANE_INLINE void run_by_tiles(emu_wave *w, const emu_op *op, uint32_t m)
+{
+    prepared p;
+    uint32_t n = op->a2 + 1;
+    p.n_a = p.n_b = 0;
+    amx_use(m == 32 ? &amx_32x32x8 : &amx_16x16x16);
+    for (uint32_t i = 0, same; i < n; i += same) {
+        same = same_sums(op + i, n - i);
+        add_products_by_tiles(w, op + i, same, m, &p);
+    }
 }
 
 const emu_op *EMU_LEVEL(emu_run_f32_32x32x8_bf16)(emu_wave *w, const emu_op *op)
 {
-    return run(w, op, (mfma_shape){32, 4, 1});
+    if (emu_rows_tiles())
+        run_by_tiles(w, op, 32);
+    else
+        run_by_vectors(w, op, (mfma_shape){32, 4, 1});
+    return op + op->a2 + 1;
 }
 
 const emu_op *EMU_LEVEL(emu_run_f32_16x16x16_bf16)(emu_wave *w, const emu_op *op)
 {
-    return run(w, op, (mfma_shape){16, 8, 1});
+    if (emu_rows_tiles())
+        run_by_tiles(w, op, 16);
+    else
+        run_by_vectors(w, op, (mfma_shape){16, 8, 1});
+    return op + op->a2 + 1;
 }
 
 /* --- joining --- */

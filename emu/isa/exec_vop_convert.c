@@ -3,6 +3,7 @@
  * To integers: towards zero, saturating, NaN to 0.  The 8-bit floats are CDNA3's (FNUZ): no infinity, no -0, 0x80 is NaN.
  * Tested by tests/emu/test_isa_convert.c.                          SPDX-License-Identifier: MIT
  */
+#include "emu/isa/mode.h"
 #include "emu/isa/simd_f16.h"
 
 LANE_INLINE f32x16 f(u32x16 x)
@@ -213,17 +214,45 @@ HANDLER(v_cvt_pk_f32_bf8)
     return run_unpack(w, op, f32_of_bf8);
 }
 
+/* --- f32 to f16, rounded as MODE says --- */
+
+/* The truncated number, and the next larger one where it lies on the wrong side. */
+LANE_INLINE u32x16 f16_of_f32_directed(f32x16 x, uint32_t rounding)
+{
+    u32x16 r = f16_of_f32_truncated(x);
+    f32x16 value = f32_of_f16(r);
+    i32x16 away = (i32x16){0};
+    if (rounding == EMU_ROUND_UP)
+        away = (x > 0) & (value < x);
+    else if (rounding == EMU_ROUND_DOWN)
+        away = (x < 0) & (value > x);
+    return r - (u32x16)away;
+}
+
+HANDLER(v_cvt_f16_f32)
+{
+    uint32_t rounding = w->mode >> 2 & 3;
+    uint64_t exec = emu_exec_mask(w);
+    lane_source a = source_at(w, op->a, false);
+    if (__builtin_expect(rounding == EMU_ROUND_NEAREST, 1)) {
+        EACH_CHUNK(i, 4)
+        store32(w->vgprs + op->d, i, exec, f16_of_f32(f(load32(a, i))));
+    } else {
+        for (uint32_t i = 0; i < 4; i++)
+            store32(w->vgprs + op->d, i, exec, f16_of_f32_directed(f(load32(a, i)), rounding));
+    }
+    EMU_NEXT;
+}
+
 /* --- handlers --- */
 
 typedef u32x16 lanes_to_8(u32x16 a, u32x16 b, bool saturate);
-
-enum { MODE_FP16_OVFL = 1 << 23 };
 
 LANE_INLINE const emu_op *run_to_8(emu_wave *w, const emu_op *op, uint32_t scalar, lanes_to_8 *g)
 {
     lane_source a = source_at(w, op->a, scalar & 1), b = source_at(w, op->b, scalar & 2);
     uint64_t exec = emu_exec_mask(w);
-    bool saturate = w->mode & MODE_FP16_OVFL;
+    bool saturate = w->mode & EMU_MODE_FP16_OVFL;
     for (uint32_t i = 0; i < 4; i++)
         store32(w->vgprs + op->d, i, exec, g(load32(a, i), load32(b, i), saturate));
     EMU_NEXT;
@@ -262,6 +291,7 @@ enum { CONVERT_CYCLES = 16 };
 #define C8                       C
 static const emu_row rows[] = {
 #include "emu/isa/vop_convert.def"
+    PLAIN_ROW(v_cvt_f16_f32, "D=f", CONVERT_CYCLES),
     PLAIN_ROW(v_cvt_pk_f32_fp8, "P=i", CONVERT_CYCLES),
     PLAIN_ROW(v_cvt_pk_f32_bf8, "P=i", CONVERT_CYCLES),
 };

@@ -3,6 +3,7 @@
  * Tested by tests/emu/test_isa_cross.c.                            SPDX-License-Identifier: MIT
  */
 #include "emu/isa/encode_lower.h"
+#include "emu/isa/mode.h"
 #include "emu/isa/simd_f16.h"
 
 static uint32_t *lanes_at(const emu_wave *w, uint32_t at)
@@ -321,11 +322,11 @@ HANDLER(clamp)
     return change_result(w, op, 1, clamp32, clamp64);
 }
 
-/* MODE: IEEE (bit 9) and kept output denormals (bit 5; f16 and f64: bit 7) disable the scale. */
+/* IEEE mode and kept output denormals disable the scale. */
 HANDLER(omod)
 {
     bool is_f32 = op->imm == EMU_RESULT_F32 || op->imm == EMU_RESULT_PK_F32;
-    if (w->mode & (1u << 9 | (is_f32 ? 1u << 5 : 1u << 7)))
+    if (w->mode & (EMU_MODE_IEEE | (is_f32 ? EMU_MODE_KEEP_F32_OUT : EMU_MODE_KEEP_F16_OUT)))
         EMU_NEXT;
     return change_result(w, op, op->imm2 == 1 ? 2 : op->imm2 == 2 ? 4 : 0.5f, same32, same64);
 }

@@ -1,9 +1,12 @@
 /* emu/isa/rows.c: all instruction rows of the SIMD level that this host runs, by mnemonic.
  *
  * Every exec_<name>.c brings one table per level; EMU_TABLES lists them.  The level is the best that the
- * host has, or what MOESAIC_EMU_SIMD says (base, avx512).          SPDX-License-Identifier: MIT
+ * host has, or what MOESAIC_EMU_SIMD says (base, avx512; amx is avx512 with matrix tiles).
+ * SPDX-License-Identifier: MIT
  */
 #include "emu/isa/rows.h"
+
+#include "emu/isa/tiles.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -48,7 +51,7 @@ static struct {
     const emu_row *rows[MAX_ROWS];
     uint16_t n_rows;
     uint16_t slot[N_SLOTS]; /* row + 1; 0: empty */
-    bool is_avx512;
+    bool is_avx512, has_tiles;
 } all;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -67,10 +70,11 @@ static bool host_has_avx512(void)
            __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("avx512bf16");
 }
 
-static bool choose_avx512(void)
+/* The level that the environment asks for, or is free to. */
+static bool wishes(const char *level)
 {
     const char *wish = getenv("MOESAIC_EMU_SIMD");
-    return host_has_avx512() && !(wish && !strcmp(wish, "base"));
+    return !wish || !strcmp(wish, level);
 }
 
 static void add_table(const emu_table *table)
@@ -86,7 +90,8 @@ static void add_table(const emu_table *table)
 
 static void build(void)
 {
-    all.is_avx512 = choose_avx512();
+    all.is_avx512 = host_has_avx512() && (wishes("avx512") || wishes("amx"));
+    all.has_tiles = all.is_avx512 && wishes("amx") && emu_tiles_request();
     const emu_table *const *tables = all.is_avx512 ? avx512_tables : base_tables;
     for (size_t i = 0; i < N_TABLES; i++)
         add_table(tables[i]);
@@ -123,12 +128,17 @@ size_t emu_rows_count(void)
 const char *emu_rows_level(void)
 {
     pthread_once(&once, build);
-    return all.is_avx512 ? "avx512" : "base";
+    return all.has_tiles ? "amx" : all.is_avx512 ? "avx512" : "base";
 }
 
 bool emu_rows_wide(void)
 {
     return all.is_avx512;
+}
+
+bool emu_rows_tiles(void)
+{
+    return all.has_tiles;
 }
 
 void emu_rows_fuse(emu_op *ops, size_t n, const bool *is_target)

@@ -210,11 +210,11 @@ UNARY(sqrt64, f64x8, __m512d, _mm512_sqrt_pd, __builtin_sqrt)
 UNARY(floor32, f32x16, __m512, _mm512_roundscale_ps, __builtin_floorf, 9)
 UNARY(ceil32, f32x16, __m512, _mm512_roundscale_ps, __builtin_ceilf, 10)
 UNARY(trunc32, f32x16, __m512, _mm512_roundscale_ps, __builtin_truncf, 11)
-UNARY(rint32, f32x16, __m512, _mm512_roundscale_ps, __builtin_rintf, 8)
+UNARY(rint32, f32x16, __m512, _mm512_roundscale_ps, __builtin_roundevenf, 8)
 UNARY(floor64, f64x8, __m512d, _mm512_roundscale_pd, __builtin_floor, 9)
 UNARY(ceil64, f64x8, __m512d, _mm512_roundscale_pd, __builtin_ceil, 10)
 UNARY(trunc64, f64x8, __m512d, _mm512_roundscale_pd, __builtin_trunc, 11)
-UNARY(rint64, f64x8, __m512d, _mm512_roundscale_pd, __builtin_rint, 8)
+UNARY(rint64, f64x8, __m512d, _mm512_roundscale_pd, __builtin_roundeven, 8)
 #undef UNARY
 
 LANE_INLINE u32x16 count_bits(u32x16 x)

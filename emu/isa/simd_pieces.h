@@ -1,8 +1,13 @@
 /* emu/isa/simd_pieces.h: the chunk forms that need AVX-512; without it each says that it does not apply.
  *
- * Part of simd_memory.h, which includes it.  A function returns false to have the chunk go lane by lane.
+ * A function returns false to have the chunk go lane by lane.
  * SPDX-License-Identifier: MIT
  */
+#ifndef MOESAIC_EMU_ISA_SIMD_PIECES_H
+#define MOESAIC_EMU_ISA_SIMD_PIECES_H
+
+#include "emu/isa/simd_chunk.h"
+
 #ifdef __AVX512F__
 
 LANE_INLINE bool load_contiguous_narrow(element e, uint8_t *d, const uint8_t *p)
@@ -160,4 +165,5 @@ DOES_NOT_APPLY(load_pieces, element, uint8_t *, uint32_t, chunk_address)
 DOES_NOT_APPLY(store_pieces, element, const uint8_t *, uint32_t, chunk_address)
 #undef DOES_NOT_APPLY
 
+#endif
 #endif

@@ -4,6 +4,7 @@
  * the order that the options ask for.  Barriers open when all waves alive are at them.
  * Tested by tests/hip.                                                        SPDX-License-Identifier: MIT
  */
+#include "emu/isa/mode.h"
 #include "emu/isa/workgroup.h"
 
 #include "emu/isa/fault.h"
@@ -281,8 +282,10 @@ static void run_wave(emu_workgroup *g, emu_wave *w)
 {
     w->state = EMU_WAVE_READY;
     w->turn_budget = (int32_t)(next_random(&g->random) % LONGEST_TURN);
+    emu_mode_enter(w->mode);
     for (const emu_op *op = w->ip; op;)
         op = op->exec(w, op);
+    emu_mode_leave();
 }
 
 /* Count what the wave's turn came to; false when the workgroup has failed. */

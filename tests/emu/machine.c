@@ -3,6 +3,7 @@
  */
 #include "tests/emu/machine.h"
 
+#include "emu/isa/mode.h"
 #include "emu/isa/rows.h"
 #include "emu/isa/text.h"
 
@@ -71,7 +72,7 @@ void machine_free(machine *m)
 
 static bool decode(machine *m, const char *line, emu_op *op)
 {
-    emu_text text = {.line = line, .size_bytes = 4, .address = 0x1000, .words = {m->word}};
+    emu_text text = {.line = line, .size_bytes = 4, .address = 0x1000, .words = {m->words[0], m->words[1]}};
     if (!emu_text_parse(line, m->decoder.accum_offset, &text))
         return false;
     return emu_decode(&m->decoder, &text, emu_decode_row(&text), op);
@@ -112,8 +113,10 @@ void machine_run_all(machine *m, const char *const *lines, size_t n_lines, bool 
     if (fused)
         emu_rows_fuse(ops, n, is_target);
     ops[n] = (emu_op){.exec = stop};
+    emu_mode_enter(m->wave.mode);
     for (const emu_op *at = ops; at;)
         at = at->exec(&m->wave, at);
+    emu_mode_leave();
     free(ops);
     free(is_target);
 }
@@ -123,11 +126,11 @@ void machine_run(machine *m, const char *line)
     machine_run_all(m, &line, 1, false);
 }
 
-void machine_run_encoded(machine *m, const char *line, uint32_t word)
+void machine_run_words(machine *m, const char *line, uint32_t word0, uint32_t word1)
 {
-    m->word = word;
+    m->words[0] = word0, m->words[1] = word1;
     machine_run(m, line);
-    m->word = 0;
+    m->words[0] = m->words[1] = 0;
 }
 
 static uint8_t *lane_at(const machine *m, int vgpr, int lane)
@@ -211,7 +214,9 @@ static int run_level(const char *level, const char *name, const struct CMUnitTes
 int machine_main(const char *name, const struct CMUnitTest *tests, size_t n)
 {
     int failed = run_level("base", name, tests, n);
-    if (!strcmp(emu_rows_level(), "avx512"))
+    if (strcmp(emu_rows_level(), "base"))
         failed |= run_level("avx512", name, tests, n);
+    if (!strcmp(emu_rows_level(), "amx"))
+        failed |= run_level("amx", name, tests, n);
     return failed;
 }

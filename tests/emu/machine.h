@@ -19,7 +19,7 @@ typedef struct machine {
     emu_decoder decoder;
     emu_wave wave;
     uint64_t random;
-    uint32_t word; /* first word of the encoding, for machine_run_encoded */
+    uint32_t words[2]; /* of the encoding, for machine_run_words */
     uint8_t registers[(MACHINE_VGPRS + EMU_N_TEMPORARIES + 1) * EMU_VGPR_STRIDE]
         __attribute__((aligned(64)));
 } machine;
@@ -31,8 +31,8 @@ void machine_free(machine *m);
 /* Decode and execute; fails the test when the text does not decode. */
 void machine_run(machine *m, const char *text);
 
-/* The same when the encoding matters: its first word. */
-void machine_run_encoded(machine *m, const char *text, uint32_t word);
+/* The same when the encoding matters: its words. */
+void machine_run_words(machine *m, const char *text, uint32_t word0, uint32_t word1);
 
 /* The same for several instructions in a row; `fused`: matrix instructions may be joined first, as in a kernel. */
 void machine_run_all(machine *m, const char *const *texts, size_t n, bool fused);

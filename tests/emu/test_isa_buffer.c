@@ -7,7 +7,15 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { INDEX = 10, OFFSET = 11, DATA = 20, LOADED = 40, S_DESCRIPTOR = 8, S_OFFSET = 5, IMMEDIATE = 8 };
+enum {
+    INDEX = 10,
+    OFFSET = 11,
+    DATA = 20,
+    LOADED = 40,
+    S_DESCRIPTOR = 8,
+    S_OFFSET = 5,
+    IMMEDIATE = 8
+};
 
 static uint8_t memory[2 * MEMORY_BYTES], reference[2 * MEMORY_BYTES];
 
@@ -50,7 +58,8 @@ static uint64_t offset_of(const machine *m, const buffer *b, int lane, uint32_t 
 {
     uint32_t voffset = machine_lane(m, b->idxen ? OFFSET : INDEX, lane);
     *index = b->idxen ? machine_lane(m, INDEX, lane) : 0;
-    return (uint64_t)*index * b->stride + (b->offen ? voffset : 0) + (b->has_soffset ? b->soffset : 0) + IMMEDIATE;
+    return (uint64_t)*index * b->stride + (b->offen ? voffset : 0) +
+           (b->has_soffset ? b->soffset : 0) + IMMEDIATE;
 }
 
 static bool in_range(const buffer *b, uint64_t offset, uint32_t index, uint64_t bytes)
@@ -58,11 +67,15 @@ static bool in_range(const buffer *b, uint64_t offset, uint32_t index, uint64_t 
     return b->idxen && b->stride ? index < b->records : offset + bytes <= b->records;
 }
 
-static void write_text(char text[160], const char *name, const char *data, const buffer *b, const char *more)
+static void write_text(char text[160], const char *name, const char *data, const buffer *b,
+                       const char *more)
 {
-    snprintf(text, 160, "\tbuffer_%s %s%s%s, s[8:11], %s%s%s offset:8%s", name, data, *data ? ", " : "",
-             b->offen && b->idxen ? "v[10:11]" : b->offen || b->idxen ? "v10" : "off", b->has_soffset ? "s5" : "0",
-             b->offen ? " offen" : "", b->idxen ? " idxen" : "", more);
+    snprintf(text, 160, "\tbuffer_%s %s%s%s, s[8:11], %s%s%s offset:8%s", name, data,
+             *data ? ", " : "",
+             b->offen && b->idxen   ? "v[10:11]"
+             : b->offen || b->idxen ? "v10"
+                                    : "off",
+             b->has_soffset ? "s5" : "0", b->offen ? " offen" : "", b->idxen ? " idxen" : "", more);
 }
 
 /* Every dword of a load on its own, as a load of that dword alone. */
@@ -111,7 +124,8 @@ static void check_store(machine *m, const buffer *b, const access *a, int patter
         }
     machine_run(m, text);
     if (memcmp(memory, reference, sizeof memory))
-        fail_msg("%s, records %u, exec %llx: memory differs", text, b->records, (unsigned long long)exec);
+        fail_msg("%s, records %u, exec %llx: memory differs", text, b->records,
+                 (unsigned long long)exec);
 }
 
 static void check_all(void (*check)(machine *, const buffer *, const access *, int, uint64_t),
@@ -159,11 +173,14 @@ static void test_atomics_are_all_or_nothing(void **state)
             for (int lane = 0; lane < MACHINE_LANES; lane++) {
                 uint32_t index;
                 uint64_t offset = offset_of(m, &buffers[b], lane, &index);
-                to[lane] = in_range(&buffers[b], offset, index, (uint64_t)a->bits / 8) ? reference + offset : NULL;
+                to[lane] = in_range(&buffers[b], offset, index, (uint64_t)a->bits / 8)
+                               ? reference + offset
+                               : NULL;
             }
             snprintf(name, sizeof name, "atomic_%s", a->name);
-            write_text(text, name, memory_registers(DATA, a->compares ? 2 * dwords : dwords, registers), &buffers[b],
-                       " sc0");
+            write_text(text, name,
+                       memory_registers(DATA, a->compares ? 2 * dwords : dwords, registers),
+                       &buffers[b], " sc0");
             memory_apply(m, a, DATA, DATA + dwords, to, ~0ull, old);
             machine_run(m, text);
             if (memcmp(memory, reference, sizeof memory))

@@ -115,6 +115,33 @@ static void test_to_half_precision(void **state)
     }
 }
 
+/* MODE's rounding: 1 up, 2 down, 3 to zero; bits 1:0 for f32, 3:2 for f16. */
+static void test_rounding_modes(void **state)
+{
+    (void)state;
+    static const uint32_t want_half[] = {0x3c00, 0x3c01, 0x3c00, 0x3c00},
+                          want_minus[] = {0xbc00, 0xbc00, 0xbc01, 0xbc00};
+    static const uint32_t want_sum[] = {0x3f800000, 0x3f800001, 0x3f800000, 0x3f800000};
+    for (uint32_t rounding = 0; rounding < 4; rounding++) {
+        machine *m = machine_new(1);
+        char text[64];
+        machine_set_lane(m, 0, 5, machine_bits(1 + 0x1p-13f));
+        machine_set_lane(m, 1, 5, machine_bits(0x1p-30f));
+        snprintf(text, sizeof text, "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 0, 4), 0x%x",
+                 rounding * 5);
+        machine_run_words(m, text, 0xba000000u | 3u << 11 | 1, rounding * 5);
+        machine_run(m, "v_cvt_f16_f32_e32 v3, v0");
+        machine_run(m, "v_cvt_f16_f32_e64 v4, -v0");
+        machine_run(m, "v_add_f32_e32 v5, 1.0, v1");
+        machine_run_words(m, "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 0, 4), 0",
+                          0xba000000u | 3u << 11 | 1, 0);
+        assert_int_equal(machine_lane(m, 3, 5), want_half[rounding]);
+        assert_int_equal(machine_lane(m, 4, 5), want_minus[rounding]);
+        assert_int_equal(machine_lane(m, 5, 5), want_sum[rounding]);
+        machine_free(m);
+    }
+}
+
 /* --- 8-bit floats: value of a code; the nearest code by trying all --- */
 
 typedef struct format {
@@ -249,6 +276,7 @@ int main(void)
         cmocka_unit_test(test_every_code_of_8_bits),
         cmocka_unit_test(test_rounding_to_8_bits),
         cmocka_unit_test(test_random_rounding),
+        cmocka_unit_test(test_rounding_modes),
     };
     return machine_main("isa convert", tests, sizeof tests / sizeof *tests);
 }

@@ -68,7 +68,8 @@ static void check_write(machine *m, const access *a, int pattern, uint64_t exec)
         fail_msg("%s, exec %llx: LDS differs", text, (unsigned long long)exec);
 }
 
-static void check_all(void (*check)(machine *, const access *, int, uint64_t), const access *accesses, int n)
+static void check_all(void (*check)(machine *, const access *, int, uint64_t),
+                      const access *accesses, int n)
 {
     machine *m = machine_with_lds(31);
     for (int i = 0; i < n; i++)
@@ -94,7 +95,8 @@ static void test_writes(void **state)
 
 static const access b32 = {"", "b32", 4, false, WHOLE}, b64 = {"", "b64", 8, false, WHOLE};
 
-static void check_two(machine *m, const access *a, const char *form, uint32_t unit, int pattern, uint64_t exec)
+static void check_two(machine *m, const access *a, const char *form, uint32_t unit, int pattern,
+                      uint64_t exec)
 {
     char text[128], first[24], second[24], both[24];
     uint32_t at[MACHINE_LANES];
@@ -158,8 +160,9 @@ static void check_atomic(machine *m, const atomic *a, bool returns, int pattern,
     machine_set_exec(m, exec);
     memory_registers(DATA, dwords, data);
     memory_registers(OTHER, dwords, other);
-    snprintf(text, sizeof text, "\tds_%.*s%s_%s %s%sv10, %s%s%s offset:8", name, a->ds, returns ? "_rtn" : "",
-             a->ds + name + 1, returns ? memory_registers(LOADED, dwords, loaded) : "", returns ? ", " : "", data,
+    snprintf(text, sizeof text, "\tds_%.*s%s_%s %s%sv10, %s%s%s offset:8", name, a->ds,
+             returns ? "_rtn" : "", a->ds + name + 1,
+             returns ? memory_registers(LOADED, dwords, loaded) : "", returns ? ", " : "", data,
              a->compares ? ", " : "", a->compares ? other : "");
     memcpy(reference, lds, sizeof lds);
     if (a->compares)
@@ -199,7 +202,8 @@ static void test_atomics(void **state)
         for (int pattern = 0; pattern < MEMORY_PATTERNS; pattern++)
             for (int mask = 0; mask < machine_n_masks; mask++) {
                 tame(m, &memory_atomics[i]);
-                check_atomic(m, &memory_atomics[i], (pattern + mask) % 2, pattern, machine_masks[mask]);
+                check_atomic(m, &memory_atomics[i], (pattern + mask) % 2, pattern,
+                             machine_masks[mask]);
             }
     machine_free(m);
 }
@@ -217,13 +221,15 @@ static void test_bpermute_fetches_and_permute_sends(void **state)
         machine_run(m, "\tds_bpermute_b32 v40, v10, v20 offset:12");
         machine_run(m, "\tds_permute_b32 v41, v10, v20");
         for (int lane = 0; lane < MACHINE_LANES; lane++) {
-            uint32_t fetched = machine_lane(before, LOADED, lane), sent = machine_lane(before, LOADED + 1, lane);
+            uint32_t fetched = machine_lane(before, LOADED, lane),
+                     sent = machine_lane(before, LOADED + 1, lane);
             if (exec >> lane & 1) {
                 int from = (int)((machine_lane(before, ADDRESS, lane) + 12) / 4 % 64);
                 fetched = exec >> from & 1 ? machine_lane(before, DATA, from) : 0;
                 sent = 0;
                 for (int other = 0; other < MACHINE_LANES; other++)
-                    if (exec >> other & 1 && (int)(machine_lane(before, ADDRESS, other) / 4 % 64) == lane)
+                    if (exec >> other & 1 &&
+                        (int)(machine_lane(before, ADDRESS, other) / 4 % 64) == lane)
                         sent = machine_lane(before, DATA, other);
             }
             assert_int_equal(machine_lane(m, LOADED, lane), fetched);
@@ -242,22 +248,23 @@ static void test_swizzle_patterns(void **state)
         unsigned pattern;
         int lane[4];
     } cases[] = {
-        {0x041f, {1, 0, 4, 36}},  /* masks: exchange neighbours */
+        {0x041f, {1, 0, 4, 36}},    /* masks: exchange neighbours */
         {0x401f, {16, 17, 21, 53}}, /* exchange halves of 32 */
-        {0x0018, {0, 0, 0, 32}},  /* keep bits 4:3 */
-        {0x80e4, {0, 1, 5, 37}},  /* quad permutation: the identity */
-        {0x801b, {3, 2, 6, 38}},  /* quads reversed */
-        {0xc020, {1, 2, 6, 38}},  /* rotate by 1 */
-        {0xc420, {31, 0, 4, 36}}, /* rotate the other way */
-        {0xe000, {0, 16, 20, 52}}, /* butterfly order: five bits reversed */
+        {0x0018, {0, 0, 0, 32}},    /* keep bits 4:3 */
+        {0x80e4, {0, 1, 5, 37}},    /* quad permutation: the identity */
+        {0x801b, {3, 2, 6, 38}},    /* quads reversed */
+        {0xc020, {1, 2, 6, 38}},    /* rotate by 1 */
+        {0xc420, {31, 0, 4, 36}},   /* rotate the other way */
+        {0xe000, {0, 16, 20, 52}},  /* butterfly order: five bits reversed */
     };
     static const int lanes[] = {0, 1, 5, 37};
     machine *m = machine_new(35);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        machine_run_encoded(m, "\tds_swizzle_b32 v40, v20 offset:0", cases[i].pattern);
+        machine_run_words(m, "\tds_swizzle_b32 v40, v20 offset:0", cases[i].pattern, 0);
         for (int l = 0; l < 4; l++)
             if (machine_lane(m, LOADED, lanes[l]) != machine_lane(m, DATA, cases[i].lane[l]))
-                fail_msg("pattern %x, lane %d: want lane %d", cases[i].pattern, lanes[l], cases[i].lane[l]);
+                fail_msg("pattern %x, lane %d: want lane %d", cases[i].pattern, lanes[l],
+                         cases[i].lane[l]);
     }
     machine_free(m);
 }

@@ -27,24 +27,25 @@ static void aim(machine *m, form f, const uint32_t at[MACHINE_LANES], int offset
 }
 
 /* "global_load_dword v40, v[10:11], off offset:16" and the like; data first or last. */
-static void write_text(char text[160], form f, const char *name, const char *first, const char *last, int offset,
-                       const char *more)
+static void write_text(char text[160], form f, const char *name, const char *first,
+                       const char *last, int offset, const char *more)
 {
     static const char *const address[] = {"v[10:11]", "v10", "v[10:11]"};
     static const char *const base[] = {", off", ", s[8:9]", ""};
-    snprintf(text, 160, "\t%s_%s %s%s%s%s%s%s offset:%d%s", f == FLAT ? "flat" : "global", name, first,
-             *first ? ", " : "", address[f], *last ? ", " : "", last, base[f], offset, more);
+    snprintf(text, 160, "\t%s_%s %s%s%s%s%s%s offset:%d%s", f == FLAT ? "flat" : "global", name,
+             first, *first ? ", " : "", address[f], *last ? ", " : "", last, base[f], offset, more);
 }
 
-static void check_load(machine *m, const access *a, form f, const uint32_t at[MACHINE_LANES], int offset,
-                       uint64_t exec)
+static void check_load(machine *m, const access *a, form f, const uint32_t at[MACHINE_LANES],
+                       int offset, uint64_t exec)
 {
     char text[160], name[32], registers[24];
     const uint8_t *from[MACHINE_LANES];
     aim(m, f, at, offset);
     machine_set_exec(m, exec);
     snprintf(name, sizeof name, "load_%s", a->name);
-    write_text(text, f, name, memory_registers(LOADED, memory_dwords(a->bytes), registers), "", offset, "");
+    write_text(text, f, name, memory_registers(LOADED, memory_dwords(a->bytes), registers), "",
+               offset, "");
     machine *before = memory_clone(m);
     for (int lane = 0; lane < MACHINE_LANES; lane++)
         from[lane] = memory + SLACK + at[lane];
@@ -53,15 +54,16 @@ static void check_load(machine *m, const access *a, form f, const uint32_t at[MA
     machine_free(before);
 }
 
-static void check_store(machine *m, const access *a, form f, const uint32_t at[MACHINE_LANES], int offset,
-                        uint64_t exec)
+static void check_store(machine *m, const access *a, form f, const uint32_t at[MACHINE_LANES],
+                        int offset, uint64_t exec)
 {
     char text[160], name[32], registers[24];
     uint8_t *to[MACHINE_LANES];
     aim(m, f, at, offset);
     machine_set_exec(m, exec);
     snprintf(name, sizeof name, "store_%s", a->name);
-    write_text(text, f, name, "", memory_registers(DATA, memory_dwords(a->bytes), registers), offset, "");
+    write_text(text, f, name, "", memory_registers(DATA, memory_dwords(a->bytes), registers),
+               offset, "");
     memcpy(reference, memory, sizeof memory);
     for (int lane = 0; lane < MACHINE_LANES; lane++)
         to[lane] = reference + SLACK + at[lane];
@@ -84,7 +86,8 @@ static void check_all(check *f, const access *accesses, int n)
                     uint32_t at[MACHINE_LANES];
                     int offset = offsets[(pattern + mask) % N_OFFSETS];
                     memory_offsets(m, pattern, accesses[i].bytes, at);
-                    f(m, &accesses[i], kind, at, kind == FLAT && offset < 0 ? 0 : offset, machine_masks[mask]);
+                    f(m, &accesses[i], kind, at, kind == FLAT && offset < 0 ? 0 : offset,
+                      machine_masks[mask]);
                 }
     machine_free(m);
 }
@@ -127,7 +130,8 @@ static uint32_t word_at(const uint8_t *p)
     return word;
 }
 
-static void check_atomic(machine *m, const atomic *a, form f, bool returns, int pattern, uint64_t exec)
+static void check_atomic(machine *m, const atomic *a, form f, bool returns, int pattern,
+                         uint64_t exec)
 {
     char text[160], name[40], data[24], loaded[24];
     uint32_t at[MACHINE_LANES];
@@ -140,13 +144,15 @@ static void check_atomic(machine *m, const atomic *a, form f, bool returns, int 
         to[lane] = reference + SLACK + at[lane];
         if (lane % 2) /* every other comparison succeeds, unless somebody else was there first */
             for (int d = 0; d < dwords; d++)
-                machine_set_lane(m, DATA + dwords + d, lane, word_at(memory + SLACK + at[lane] + 4 * d));
+                machine_set_lane(m, DATA + dwords + d, lane,
+                                 word_at(memory + SLACK + at[lane] + 4 * d));
     }
     aim(m, f, at, 0);
     machine_set_exec(m, exec);
     snprintf(name, sizeof name, "atomic_%s", a->name);
     memory_registers(DATA, a->compares ? 2 * dwords : dwords, data);
-    write_text(text, f, name, returns ? memory_registers(LOADED, dwords, loaded) : "", data, 0, returns ? " sc0" : "");
+    write_text(text, f, name, returns ? memory_registers(LOADED, dwords, loaded) : "", data, 0,
+               returns ? " sc0" : "");
     memcpy(reference, memory, sizeof memory);
     memory_apply(m, a, DATA, DATA + dwords, to, exec, old);
     machine_run(m, text);
@@ -183,7 +189,8 @@ static void test_atomics(void **state)
                 for (int mask = 0; mask < machine_n_masks; mask++) {
                     memory_fill(m, memory, sizeof memory);
                     tame_floats(m, &memory_atomics[i]);
-                    check_atomic(m, &memory_atomics[i], f, (pattern + mask) % 2, pattern, machine_masks[mask]);
+                    check_atomic(m, &memory_atomics[i], f, (pattern + mask) % 2, pattern,
+                                 machine_masks[mask]);
                 }
     machine_free(m);
 }
@@ -235,7 +242,8 @@ static void test_flat_reaches_lds_and_scratch(void **state)
     for (int lane = 0; lane < MACHINE_LANES; lane++) {
         static const uint64_t base[] = {0x1000000000000ull, 0x2000000000000ull};
         uint64_t global = (uint64_t)(uintptr_t)memory + 8 * (uint64_t)lane;
-        machine_set_lane64(m, ADDRESS, lane, lane % 3 < 2 ? base[lane % 3] + 8 * ((uint64_t)lane % 7) : global);
+        machine_set_lane64(m, ADDRESS, lane,
+                           lane % 3 < 2 ? base[lane % 3] + 8 * ((uint64_t)lane % 7) : global);
     }
     machine_run(m, "\tflat_load_dwordx2 v[40:41], v[10:11] offset:4");
     for (int lane = 0; lane < MACHINE_LANES; lane++) {
@@ -267,7 +275,8 @@ static void test_loads_to_lds_lie_lane_by_lane(void **state)
     machine_set_exec(m, exec);
     machine_run(m, "\tglobal_load_lds_dword v10, s[8:9] offset:16");
     for (int lane = 0; lane < MACHINE_LANES; lane++) {
-        const uint8_t *want = exec >> lane & 1 ? memory + SLACK + at[lane] : before + 0x40 + 16 + 4 * lane;
+        const uint8_t *want =
+            exec >> lane & 1 ? memory + SLACK + at[lane] : before + 0x40 + 16 + 4 * lane;
         assert_memory_equal(lds + 0x40 + 16 + 4 * lane, want, 4);
     }
     assert_memory_equal(lds, before, 0x50);

@@ -19,21 +19,21 @@ typedef struct variant {
 } variant;
 
 static const variant variants[] = {
-    {"f32_32x32x8_bf16", BF16, BF16, 32, 8, 1},       {"f32_16x16x16_bf16", BF16, BF16, 16, 16, 1},
-    {"f32_32x32x4_2b_bf16", BF16, BF16, 32, 4, 2},    {"f32_16x16x4_4b_bf16", BF16, BF16, 16, 4, 4},
-    {"f32_4x4x4_16b_bf16", BF16, BF16, 4, 4, 16},     {"f32_32x32x8_f16", F16, F16, 32, 8, 1},
-    {"f32_16x16x16_f16", F16, F16, 16, 16, 1},        {"f32_32x32x4_2b_f16", F16, F16, 32, 4, 2},
-    {"f32_16x16x4_4b_f16", F16, F16, 16, 4, 4},       {"f32_4x4x4_16b_f16", F16, F16, 4, 4, 16},
-    {"f32_32x32x2_f32", F32, F32, 32, 2, 1},          {"f32_16x16x4_f32", F32, F32, 16, 4, 1},
-    {"f32_32x32x1_2b_f32", F32, F32, 32, 1, 2},       {"f32_16x16x1_4b_f32", F32, F32, 16, 1, 4},
-    {"f32_4x4x1_16b_f32", F32, F32, 4, 1, 16},        {"f32_32x32x4_xf32", XF32, XF32, 32, 4, 1},
-    {"f32_16x16x8_xf32", XF32, XF32, 16, 8, 1},       {"i32_32x32x16_i8", I8, I8, 32, 16, 1},
-    {"i32_16x16x32_i8", I8, I8, 16, 32, 1},           {"i32_32x32x4_2b_i8", I8, I8, 32, 4, 2},
-    {"i32_16x16x4_4b_i8", I8, I8, 16, 4, 4},          {"i32_4x4x4_16b_i8", I8, I8, 4, 4, 16},
-    {"f32_32x32x16_fp8_fp8", FP8, FP8, 32, 16, 1},    {"f32_32x32x16_fp8_bf8", FP8, BF8, 32, 16, 1},
-    {"f32_32x32x16_bf8_fp8", BF8, FP8, 32, 16, 1},    {"f32_32x32x16_bf8_bf8", BF8, BF8, 32, 16, 1},
-    {"f32_16x16x32_fp8_fp8", FP8, FP8, 16, 32, 1},    {"f32_16x16x32_fp8_bf8", FP8, BF8, 16, 32, 1},
-    {"f32_16x16x32_bf8_fp8", BF8, FP8, 16, 32, 1},    {"f32_16x16x32_bf8_bf8", BF8, BF8, 16, 32, 1},
+    {"f32_32x32x8_bf16", BF16, BF16, 32, 8, 1},    {"f32_16x16x16_bf16", BF16, BF16, 16, 16, 1},
+    {"f32_32x32x4_2b_bf16", BF16, BF16, 32, 4, 2}, {"f32_16x16x4_4b_bf16", BF16, BF16, 16, 4, 4},
+    {"f32_4x4x4_16b_bf16", BF16, BF16, 4, 4, 16},  {"f32_32x32x8_f16", F16, F16, 32, 8, 1},
+    {"f32_16x16x16_f16", F16, F16, 16, 16, 1},     {"f32_32x32x4_2b_f16", F16, F16, 32, 4, 2},
+    {"f32_16x16x4_4b_f16", F16, F16, 16, 4, 4},    {"f32_4x4x4_16b_f16", F16, F16, 4, 4, 16},
+    {"f32_32x32x2_f32", F32, F32, 32, 2, 1},       {"f32_16x16x4_f32", F32, F32, 16, 4, 1},
+    {"f32_32x32x1_2b_f32", F32, F32, 32, 1, 2},    {"f32_16x16x1_4b_f32", F32, F32, 16, 1, 4},
+    {"f32_4x4x1_16b_f32", F32, F32, 4, 1, 16},     {"f32_32x32x4_xf32", XF32, XF32, 32, 4, 1},
+    {"f32_16x16x8_xf32", XF32, XF32, 16, 8, 1},    {"i32_32x32x16_i8", I8, I8, 32, 16, 1},
+    {"i32_16x16x32_i8", I8, I8, 16, 32, 1},        {"i32_32x32x4_2b_i8", I8, I8, 32, 4, 2},
+    {"i32_16x16x4_4b_i8", I8, I8, 16, 4, 4},       {"i32_4x4x4_16b_i8", I8, I8, 4, 4, 16},
+    {"f32_32x32x16_fp8_fp8", FP8, FP8, 32, 16, 1}, {"f32_32x32x16_fp8_bf8", FP8, BF8, 32, 16, 1},
+    {"f32_32x32x16_bf8_fp8", BF8, FP8, 32, 16, 1}, {"f32_32x32x16_bf8_bf8", BF8, BF8, 32, 16, 1},
+    {"f32_16x16x32_fp8_fp8", FP8, FP8, 16, 32, 1}, {"f32_16x16x32_fp8_bf8", FP8, BF8, 16, 32, 1},
+    {"f32_16x16x32_bf8_fp8", BF8, FP8, 16, 32, 1}, {"f32_16x16x32_bf8_bf8", BF8, BF8, 16, 32, 1},
 };
 enum { N_VARIANTS = sizeof variants / sizeof *variants, A = 80, B = 88, C = 0, D = 40 };
 
@@ -75,7 +75,8 @@ static uint32_t number(machine *m, type t, int spread)
     uint32_t bits = machine_random(m) & (f->bits == 32 ? ~0u : (1u << f->bits) - 1);
     if (!spread || t == I8)
         return bits;
-    uint32_t field = (uint32_t)(f->bias + (int)(machine_random(m) % (unsigned)(2 * spread)) - spread);
+    uint32_t field =
+        (uint32_t)(f->bias + (int)(machine_random(m) % (unsigned)(2 * spread)) - spread);
     uint32_t others = (1u << f->mantissa) - 1;
     return (bits & (others | 1u << (f->bits - 1))) | field << f->mantissa;
 }
@@ -108,7 +109,8 @@ static void gather(const machine *m, const variant *v, type t, int first, operan
         for (int p = 0; p < per_lane(v); p++) {
             uint32_t word = machine_lane(m, first + p / per, lane) >> bits * (p % per);
             int k = lane / (v->m * v->blocks) * per_lane(v) + p;
-            out[lane / v->m % v->blocks][lane % v->m][k] = decode(t, bits == 32 ? word : word & ((1u << bits) - 1));
+            out[lane / v->m % v->blocks][lane % v->m][k] =
+                decode(t, bits == 32 ? word : word & ((1u << bits) - 1));
         }
 }
 
@@ -137,7 +139,8 @@ static void execute(machine *m, const variant *v, const char *c)
     char a[16], b[16];
     snprintf(a, sizeof a, last ? "v[%d:%d]" : "v%d", A, A + last);
     snprintf(b, sizeof b, last ? "v[%d:%d]" : "v%d", B, B + last);
-    snprintf(text, sizeof text, "\tv_mfma_%s v[%d:%d], %s, %s, %s", v->name, D, D + n_results(v) - 1, a, b, c);
+    snprintf(text, sizeof text, "\tv_mfma_%s v[%d:%d], %s, %s, %s", v->name, D,
+             D + n_results(v) - 1, a, b, c);
     machine_run(m, text);
 }
 
@@ -175,7 +178,8 @@ static void check_fast(machine *m, const variant *v)
             }
             /* One rounding of a value no larger than `size` per product, one more to be safe. */
             if (!(fabs((double)machine_float(got) - want) <= (v->k + 1) * 0x1p-24 * size))
-                fail_msg("%s v%d lane %d: want %.9g got %.9g", v->name, r, lane, want, (double)machine_float(got));
+                fail_msg("%s v%d lane %d: want %.9g got %.9g", v->name, r, lane, want,
+                         (double)machine_float(got));
         }
 }
 
@@ -225,7 +229,8 @@ static scientific truncated_sum(const scientific *x, int n, int stride)
     for (int i = 0; i < n; i += stride)
         sum.exponent = x[i].exponent > sum.exponent ? x[i].exponent : sum.exponent;
     for (int i = 0; i < n; i += stride)
-        sum.significand += ldexp(trunc(ldexp(x[i].significand, 24 + x[i].exponent - sum.exponent)), -24);
+        sum.significand +=
+            ldexp(trunc(ldexp(x[i].significand, 24 + x[i].exponent - sum.exponent)), -24);
     return sum;
 }
 
@@ -262,9 +267,13 @@ static float silicon_group(const variant *v, const double *a, const double *b, i
 
 static float silicon_element(const variant *v, const double *a, const double *b, float c)
 {
-    int most = v->a == XF32 ? 4 : v->a == FP8 || v->a == BF8 ? 16 : 8, group = v->k < most ? v->k : most;
+    int most = v->a == XF32                 ? 4
+               : v->a == FP8 || v->a == BF8 ? 16
+                                            : 8,
+        group = v->k < most ? v->k : most;
     for (int k = 0; k < v->k; k += group)
-        c = v->a == F32 ? fmaf((float)a[k], (float)b[k], c) : silicon_group(v, a + k, b + k, group, c);
+        c = v->a == F32 ? fmaf((float)a[k], (float)b[k], c)
+                        : silicon_group(v, a + k, b + k, group, c);
     return c;
 }
 
@@ -286,11 +295,13 @@ static void check_silicon(machine *m, const variant *v, const char *c)
             place p = place_of(v, r, lane);
             float old = *c == 'v' ? machine_float(machine_lane(m, C + r, lane)) : 1.0f;
             const double *row = a[p.block][p.row], *column = b[p.block][p.column];
-            float want = v->a == F32 ? silicon_f32(v, row, column, old) : silicon_element(v, row, column, old);
+            float want = v->a == F32 ? silicon_f32(v, row, column, old)
+                                     : silicon_element(v, row, column, old);
             uint32_t got = machine_lane(m, D + r, lane);
             bool same = isnan(want) ? isnan(machine_float(got)) : got == machine_bits(want);
             if (!same && !(want == 0 && machine_float(got) == 0))
-                fail_msg("%s v%d lane %d: want %08x got %08x", v->name, r, lane, machine_bits(want), got);
+                fail_msg("%s v%d lane %d: want %08x got %08x", v->name, r, lane, machine_bits(want),
+                         got);
         }
 }
 
@@ -303,7 +314,8 @@ static void test_silicon_rounds_as_published(void **state)
     for (int i = 0; i < N_VARIANTS; i++)
         for (size_t s = 0; s < sizeof spreads / sizeof *spreads; s++) {
             const variant *v = &variants[i];
-            int limit = formats[v->a].bias < formats[v->b].bias ? formats[v->a].bias : formats[v->b].bias;
+            int limit =
+                formats[v->a].bias < formats[v->b].bias ? formats[v->a].bias : formats[v->b].bias;
             int spread = spreads[s] < limit ? spreads[s] : limit - 1;
             if (v->a == I8)
                 continue;
@@ -329,7 +341,8 @@ static void test_f64_is_a_chain_of_fused_sums(void **state)
         for (int r = 0; r < 8; r += 2) {
             machine_set_lane64(m, A, lane, machine_bits64(ldexp((int32_t)machine_random(m), -30)));
             machine_set_lane64(m, B, lane, machine_bits64(ldexp((int32_t)machine_random(m), -30)));
-            machine_set_lane64(m, C + r, lane, machine_bits64(ldexp((int32_t)machine_random(m), -40)));
+            machine_set_lane64(m, C + r, lane,
+                               machine_bits64(ldexp((int32_t)machine_random(m), -40)));
         }
     machine_run(m, "\tv_mfma_f64_16x16x4_f64 v[40:47], v[80:81], v[88:89], v[0:7] neg:[1,0,0]");
     for (int lane = 0; lane < 64; lane++)
@@ -358,7 +371,8 @@ static void test_f64_is_a_chain_of_fused_sums(void **state)
 static void test_blgp_exchanges_lanes_of_b(void **state)
 {
     (void)state;
-    static const int source[8][2] = {{0, 63}, {0, 31}, {32, 63}, {16, 15}, {0, 15}, {16, 31}, {32, 47}, {48, 63}};
+    static const int source[8][2] = {{0, 63}, {0, 31},  {32, 63}, {16, 15},
+                                     {0, 15}, {16, 31}, {32, 47}, {48, 63}};
     machine *m = machine_new(14);
     for (int blgp = 0; blgp < 8; blgp++) {
         char text[128];
@@ -366,7 +380,8 @@ static void test_blgp_exchanges_lanes_of_b(void **state)
             machine_set_lane(m, A, lane, machine_bits(1));
             machine_set_lane(m, B, lane, machine_bits((float)lane));
         }
-        snprintf(text, sizeof text, "\tv_mfma_f32_4x4x1_16b_f32 v[40:43], v80, v88, 0 blgp:%d", blgp);
+        snprintf(text, sizeof text, "\tv_mfma_f32_4x4x1_16b_f32 v[40:43], v80, v88, 0 blgp:%d",
+                 blgp);
         machine_run(m, text);
         assert_int_equal((int)machine_float(machine_lane(m, D, 0)), source[blgp][0]);
         assert_int_equal((int)machine_float(machine_lane(m, D, 63)), source[blgp][1]);
@@ -407,7 +422,8 @@ static void test_results_may_overlap_sources(void **state)
         machine_run(over, texts[i][1]);
         for (int r = 0; r < 4; r++)
             for (int lane = 0; lane < 64; lane++)
-                assert_int_equal(machine_lane(apart, 40 + r, lane), machine_lane(over, to[i] + r, lane));
+                assert_int_equal(machine_lane(apart, 40 + r, lane),
+                                 machine_lane(over, to[i] + r, lane));
         machine_free(apart);
         machine_free(over);
     }
@@ -421,14 +437,16 @@ enum { N_SEQUENCE = 24 };
 static void random_instruction(machine *m, char text[128])
 {
     static const int sums[] = {0, 16, 32, 48, 20};
-    unsigned kind = machine_random(m) % 8, x = 64 + machine_random(m) % 6, y = machine_random(m) % 94;
+    unsigned kind = machine_random(m) % 8, x = 64 + machine_random(m) % 6,
+             y = machine_random(m) % 94;
     int d = sums[machine_random(m) % 5], wide = machine_random(m) % 4 != 0;
     if (kind < 5 && machine_random(m) % 8)
         snprintf(text, 128, "\tv_mfma_f32_%s v[%d:%d], v[%u:%u], v[%u:%u], v[%d:%d]",
-                 wide ? "32x32x8_bf16" : "16x16x16_bf16", d, d + (wide ? 15 : 3), x, x + 1, y, y + 1, d,
-                 d + (wide ? 15 : 3));
+                 wide ? "32x32x8_bf16" : "16x16x16_bf16", d, d + (wide ? 15 : 3), x, x + 1, y,
+                 y + 1, d, d + (wide ? 15 : 3));
     else if (kind < 5)
-        snprintf(text, 128, "\tv_mfma_f32_16x16x16_bf16 v[%d:%d], v[%u:%u], v[%u:%u], 0", d, d + 3, x, x + 1, y, y + 1);
+        snprintf(text, 128, "\tv_mfma_f32_16x16x16_bf16 v[%d:%d], v[%u:%u], v[%u:%u], 0", d, d + 3,
+                 x, x + 1, y, y + 1);
     else if (kind < 7)
         snprintf(text, 128, "\tv_mov_b32_e32 v%u, v%u", machine_random(m) % 96, y);
     else
@@ -458,8 +476,8 @@ static void test_joined_runs_change_no_value(void **state)
         for (int r = 0; r < MACHINE_VGPRS; r++)
             for (int lane = 0; lane < 64; lane++)
                 if (machine_lane(plain, r, lane) != machine_lane(joined, r, lane))
-                    fail_msg("round %d v%d lane %d: want %08x got %08x", round, r, lane, machine_lane(plain, r, lane),
-                             machine_lane(joined, r, lane));
+                    fail_msg("round %d v%d lane %d: want %08x got %08x", round, r, lane,
+                             machine_lane(plain, r, lane), machine_lane(joined, r, lane));
         machine_free(plain);
         machine_free(joined);
     }

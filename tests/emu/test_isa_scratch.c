@@ -13,7 +13,10 @@ static uint8_t scratch[64 * PIECE + 64], reference[64 * PIECE + 64];
 static const struct {
     const char *vaddr, *saddr;
     bool has_vaddr, has_saddr;
-} forms[] = {{"off", "off", false, false}, {"off", "s5", false, true}, {"v10", "off", true, false}, {"v10", "s5", true, true}};
+} forms[] = {{"off", "off", false, false},
+             {"off", "s5", false, true},
+             {"v10", "off", true, false},
+             {"v10", "s5", true, true}};
 enum { N_FORMS = 4 };
 
 static machine *machine_with_scratch(uint64_t seed)
@@ -30,7 +33,8 @@ static machine *machine_with_scratch(uint64_t seed)
 
 static size_t place(const machine *m, int form, int lane)
 {
-    return (size_t)lane * PIECE + 20 + (forms[form].has_vaddr ? machine_lane(m, ADDRESS, lane) : 0) +
+    return (size_t)lane * PIECE + 20 +
+           (forms[form].has_vaddr ? machine_lane(m, ADDRESS, lane) : 0) +
            (forms[form].has_saddr ? S_BYTES : 0);
 }
 
@@ -48,8 +52,8 @@ static void test_loads(void **state)
                     from[lane] = scratch + place(m, form, lane);
                 machine_set_exec(m, machine_masks[mask]);
                 snprintf(text, sizeof text, "\tscratch_load_%s %s, %s, %s offset:20", a->name,
-                         memory_registers(LOADED, memory_dwords(a->bytes), registers), forms[form].vaddr,
-                         forms[form].saddr);
+                         memory_registers(LOADED, memory_dwords(a->bytes), registers),
+                         forms[form].vaddr, forms[form].saddr);
                 machine *before = memory_clone(m);
                 machine_run(m, text);
                 memory_expect_loaded(before, m, a, LOADED, from, machine_masks[mask], text);
@@ -71,13 +75,16 @@ static void test_stores(void **state)
                 for (int lane = 0; lane < MACHINE_LANES; lane++)
                     to[lane] = reference + place(m, form, lane);
                 machine_set_exec(m, machine_masks[mask]);
-                snprintf(text, sizeof text, "\tscratch_store_%s %s, %s, %s offset:20", a->name, forms[form].vaddr,
-                         memory_registers(DATA, memory_dwords(a->bytes), registers), forms[form].saddr);
+                snprintf(text, sizeof text, "\tscratch_store_%s %s, %s, %s offset:20", a->name,
+                         forms[form].vaddr,
+                         memory_registers(DATA, memory_dwords(a->bytes), registers),
+                         forms[form].saddr);
                 memcpy(reference, scratch, sizeof scratch);
                 memory_store(m, a, DATA, to, machine_masks[mask]);
                 machine_run(m, text);
                 if (memcmp(scratch, reference, sizeof scratch))
-                    fail_msg("%s, exec %llx: scratch differs", text, (unsigned long long)machine_masks[mask]);
+                    fail_msg("%s, exec %llx: scratch differs", text,
+                             (unsigned long long)machine_masks[mask]);
             }
     machine_free(m);
 }
