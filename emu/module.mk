@@ -4,10 +4,11 @@
 # prefix their symbols with EMU_SIMD, and the level is chosen when the library is loaded.
 emu_EXEC := $(wildcard emu/isa/exec_*.c)
 emu_SRC  := $(filter-out $(emu_EXEC),$(wildcard emu/*.c emu/*/*.c))
-emu_LEVELS := base avx512
+emu_LEVELS := base avx2 avx512
 emu_OBJ  := $(foreach level,$(emu_LEVELS),$(patsubst %.c,$(O)/%.$(level).o,$(emu_EXEC)))
 
 EMU_SIMD_base   := -march=x86-64-v2
+EMU_SIMD_avx2   := -march=x86-64-v3 -mno-vzeroupper
 EMU_SIMD_avx512 := -march=x86-64-v4 -mavx512bf16 -mavx512vbmi2 -mprefer-vector-width=512 -mno-vzeroupper
 
 # Handlers continue by tail calls, so they are optimised in every mode, less where gcc adds checks, which takes it

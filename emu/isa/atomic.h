@@ -155,9 +155,8 @@ typedef struct atomic_registers {
         }                                                                                          \
         return old;                                                                                \
     }                                                                                              \
-    LANE_INLINE uint##bits##_t atomic_change_plain_##bits(atomic_u##bits f, void *p,               \
-                                                          uint##bits##_t data,                     \
-                                                          uint##bits##_t other)                    \
+    LANE_INLINE uint##bits##_t atomic_change_plain_##bits(                                         \
+        atomic_u##bits f, void *p, uint##bits##_t data, uint##bits##_t other)                      \
     {                                                                                              \
         uint##bits##_t old, new_value;                                                             \
         memcpy(&old, p, sizeof old);                                                               \
@@ -192,8 +191,9 @@ typedef struct atomic_registers {
                                         uint64_t exec, chunk_address at)                           \
     {                                                                                              \
         for (uint32_t c = 0; c < N_CHUNKS; c++) {                                                  \
-            atomic_registers rc = {r.data + 64 * c, r.other ? r.other + 64 * c : NULL,             \
-                                   r.returned ? r.returned + 64 * c : NULL};                       \
+            atomic_registers rc = {r.data + CHUNK_BYTES * c,                                       \
+                                   r.other ? r.other + CHUNK_BYTES * c : NULL,                     \
+                                   r.returned ? r.returned + CHUNK_BYTES * c : NULL};              \
             atomic_chunk_##bits(f, plain, rc, chunk_mask(exec, c), chunk_address_of(at, c));       \
         }                                                                                          \
     }

@@ -9,7 +9,8 @@
 #include "emu/isa/decode_memory.h"
 #include "emu/isa/memory.h"
 
-LANE_INLINE void report(emu_wave *w, const emu_op *op, int32_t offset, uint32_t bytes, bool is_store)
+LANE_INLINE void report(emu_wave *w, const emu_op *op, int32_t offset, uint32_t bytes,
+                        bool is_store)
 {
     if (__builtin_expect(w->trace != NULL, 0)) {
         w->ip = op; /* the trace remembers patterns by operation */
@@ -19,13 +20,15 @@ LANE_INLINE void report(emu_wave *w, const emu_op *op, int32_t offset, uint32_t 
 }
 
 /* Lanes of a chunk whose element lies inside the LDS. */
-LANE_INLINE uint32_t mask_in_range(const emu_wave *w, const uint32_t *lo, int32_t offset, uint32_t bytes)
+LANE_INLINE uint32_t mask_in_range(const emu_wave *w, const uint32_t *lo, int32_t offset,
+                                   uint32_t bytes)
 {
     uint32_t reach = (uint32_t)offset + bytes;
-    return reach > w->lds_bytes ? 0 : mask_at_most(*(const chunk_u32 *)lo, w->lds_bytes - reach);
+    return reach > w->lds_bytes ? 0 : mask_at_most(*(const u32v *)lo, w->lds_bytes - reach);
 }
 
-LANE_INLINE chunk_address lds_address(const emu_wave *w, const emu_op *op, int32_t offset, uint32_t chunk)
+LANE_INLINE chunk_address lds_address(const emu_wave *w, const emu_op *op, int32_t offset,
+                                      uint32_t chunk)
 {
     const uint32_t *lo = (const uint32_t *)(w->vgprs + op->a) + CHUNK_LANES * chunk;
     return (chunk_address){lo, NULL, (uint64_t)(uintptr_t)w->lds + (uint32_t)offset};
@@ -48,7 +51,7 @@ LANE_INLINE const emu_op *ds_read(emu_wave *w, const emu_op *op, element e)
     report(w, op, op->imm, element_bytes(e), false);
     for (uint32_t c = 0; c < N_CHUNKS; c++)
         if (chunk_mask(exec, c))
-            read_chunk(w, e, w->vgprs + op->d + 64 * c, chunk_mask(exec, c),
+            read_chunk(w, e, w->vgprs + op->d + CHUNK_BYTES * c, chunk_mask(exec, c),
                        lds_address(w, op, op->imm, c), op->imm);
     EMU_NEXT;
 }
@@ -64,9 +67,9 @@ LANE_INLINE const emu_op *ds_read2(emu_wave *w, const emu_op *op, element e)
         uint32_t mask = chunk_mask(exec, c);
         if (!mask)
             continue;
-        uint8_t *d = w->vgprs + op->d + 64 * c;
+        uint8_t *d = w->vgprs + op->d + CHUNK_BYTES * c;
         chunk_address at = lds_address(w, op, op->imm, c);
-        chunk_u32 addresses = *(const chunk_u32 *)at.lo;
+        u32v addresses = *(const u32v *)at.lo;
         read_chunk(w, e, d, mask, at, op->imm);
         at = lds_address(w, op, op->imm2, c);
         at.lo = (const uint32_t *)&addresses;
@@ -83,7 +86,7 @@ LANE_INLINE void write_all(emu_wave *w, const emu_op *op, element e, uint32_t da
         chunk_address at = lds_address(w, op, offset, c);
         uint32_t mask = chunk_mask(exec, c) & mask_in_range(w, at.lo, offset, element_bytes(e));
         if (mask)
-            store_chunk(e, w->vgprs + data + 64 * c, mask, at);
+            store_chunk(e, w->vgprs + data + CHUNK_BYTES * c, mask, at);
     }
 }
 
@@ -114,9 +117,9 @@ LANE_INLINE const emu_op *ds_write2(emu_wave *w, const emu_op *op, element e)
             chunk_address at = lds_address(w, op, op->imm, c);                                     \
             uint32_t mask = chunk_mask(exec, c);                                                   \
             uint32_t in = mask & mask_in_range(w, at.lo, op->imm, bits / 8);                       \
-            const uint8_t *first = w->vgprs + op->c + 64 * c;                                      \
-            const uint8_t *second = w->vgprs + op->c2 + 64 * c;                                    \
-            uint8_t *d = w->vgprs + op->d + 64 * c;                                                \
+            const uint8_t *first = w->vgprs + op->c + CHUNK_BYTES * c;                             \
+            const uint8_t *second = w->vgprs + op->c2 + CHUNK_BYTES * c;                           \
+            uint8_t *d = w->vgprs + op->d + CHUNK_BYTES * c;                                       \
             atomic_registers r = {swapped ? second : first, swapped ? first : second,              \
                                   returns ? d : NULL};                                             \
             atomic_chunk_##bits(f, true, r, in, at);                                               \
@@ -247,20 +250,27 @@ static const emu_exec ds_bpermute_exec[] = {ds_bpermute}, ds_permute_exec[] = {d
 #define ELEMENT_ROW(name, encode, handlers, e)                                                     \
     ROW(name, encode, handlers, ELEMENT_DWORDS(e), ELEMENT_BYTES(e))
 static const emu_row rows[] = {
-#define DS_READ(name, e) ELEMENT_ROW("ds_read_" #name, emu_encode_ds_return, ds_read_##name##_exec, E_##e)
-#define DS_WRITE(name, e) ELEMENT_ROW("ds_write_" #name, emu_encode_ds, ds_write_##name##_exec, E_##e)
+#define DS_READ(name, e)                                                                           \
+    ELEMENT_ROW("ds_read_" #name, emu_encode_ds_return, ds_read_##name##_exec, E_##e)
+#define DS_WRITE(name, e)                                                                          \
+    ELEMENT_ROW("ds_write_" #name, emu_encode_ds, ds_write_##name##_exec, E_##e)
 #define DS_TWO(name, e)                                                                            \
-    ROW("ds_read2_" #name, emu_encode_ds_return, ds_read2_##name##_exec, 2 * ELEMENT_DWORDS(E_##e), ELEMENT_BYTES(E_##e)) \
-    ROW("ds_read2st64_" #name, emu_encode_ds_return, ds_read2_##name##_exec, 2 * ELEMENT_DWORDS(E_##e), ELEMENT_BYTES(E_##e)) \
-    ROW("ds_write2_" #name, emu_encode_ds, ds_write2_##name##_exec, 2 * ELEMENT_DWORDS(E_##e), ELEMENT_BYTES(E_##e)) \
-    ROW("ds_write2st64_" #name, emu_encode_ds, ds_write2_##name##_exec, 2 * ELEMENT_DWORDS(E_##e), ELEMENT_BYTES(E_##e))
+    ROW("ds_read2_" #name, emu_encode_ds_return, ds_read2_##name##_exec,                           \
+        2 * ELEMENT_DWORDS(E_##e), ELEMENT_BYTES(E_##e))                                           \
+    ROW("ds_read2st64_" #name, emu_encode_ds_return, ds_read2_##name##_exec,                       \
+        2 * ELEMENT_DWORDS(E_##e), ELEMENT_BYTES(E_##e))                                           \
+    ROW("ds_write2_" #name, emu_encode_ds, ds_write2_##name##_exec, 2 * ELEMENT_DWORDS(E_##e),     \
+        ELEMENT_BYTES(E_##e))                                                                      \
+    ROW("ds_write2st64_" #name, emu_encode_ds, ds_write2_##name##_exec, 2 * ELEMENT_DWORDS(E_##e), \
+        ELEMENT_BYTES(E_##e))
 #define DS_ATOMIC(name, type, f, bits, swapped)                                                    \
-    ROW("ds_" #name "_" #type, emu_encode_ds, ds_##name##_##type##_exec, 2 * (bits) / 32, (bits) / 8)                    \
-    ROW("ds_" #name "_rtn_" #type, emu_encode_ds_return, ds_##name##_##type##_exec, 2 * (bits) / 32, (bits) / 8)
+    ROW("ds_" #name "_" #type, emu_encode_ds, ds_##name##_##type##_exec, 2 * (bits) / 32,          \
+        (bits) / 8)                                                                                \
+    ROW("ds_" #name "_rtn_" #type, emu_encode_ds_return, ds_##name##_##type##_exec,                \
+        2 * (bits) / 32, (bits) / 8)
 #include "emu/isa/ds.def"
     ROW("ds_bpermute_b32", emu_encode_ds_return, ds_bpermute_exec, 1, 4)
-    ROW("ds_permute_b32", emu_encode_ds_return, ds_permute_exec, 1, 4)
-    ROW("ds_swizzle_b32", emu_encode_ds_swizzle, ds_swizzle_exec, 1, 4)
-};
+        ROW("ds_permute_b32", emu_encode_ds_return, ds_permute_exec, 1, 4)
+            ROW("ds_swizzle_b32", emu_encode_ds_swizzle, ds_swizzle_exec, 1, 4)};
 
 const emu_table EMU_LEVEL(emu_table_ds) = {rows, sizeof rows / sizeof *rows};

@@ -31,12 +31,12 @@ LANE_INLINE void report(emu_wave *w, chunk_address at, uint32_t bytes, bool is_s
 LANE_INLINE bool leaves_global(const emu_wave *w, const emu_op *op)
 {
     const uint8_t *hi = w->vgprs + op->a + EMU_VGPR_STRIDE;
-    chunk_u32 shared = chunk_splat((uint32_t)(w->shared_aperture >> 32));
-    chunk_u32 private = chunk_splat((uint32_t)(w->private_aperture >> 32));
+    u32v shared = chunk_splat((uint32_t)(w->shared_aperture >> 32));
+    u32v private = chunk_splat((uint32_t)(w->private_aperture >> 32));
     uint64_t exec = emu_exec_mask(w);
     uint32_t found = 0;
     for (uint32_t c = 0; c < N_CHUNKS; c++) {
-        chunk_u32 high = *chunk_of(hi + 64 * c, 0);
+        u32v high = *chunk_of(hi + CHUNK_BYTES * c, 0);
         uint32_t global = mask_differs(high, shared) & mask_differs(high, private);
         found |= ~global & chunk_mask(exec, c);
     }
@@ -111,8 +111,8 @@ LANE_INLINE const emu_op *load_lds(emu_wave *w, const emu_op *op, element e, add
         uint8_t *returned = op->flags & EMU_OP_RETURN ? w->vgprs + op->d : NULL;                   \
         return (atomic_registers){data, data + EMU_VGPR_STRIDE * bits / 32, returned};             \
     }                                                                                              \
-    static __attribute__((noinline)) const emu_op *flat_atomic_translated_##bits(                  \
-        emu_wave *w, const emu_op *op, atomic_u##bits f)                                           \
+    static __attribute__((noinline))                                                               \
+    const emu_op *flat_atomic_translated_##bits(emu_wave *w, const emu_op *op, atomic_u##bits f)   \
     {                                                                                              \
         emu_flat_address host;                                                                     \
         if (!emu_flat_translate(w, op, bits / 8, &host))                                           \
@@ -150,8 +150,8 @@ DEFINE_ATOMIC(64)
     static const emu_exec global_##name[EMU_N_GLOBAL] = {name##_vaddr, name##_saddr};              \
     static const emu_exec flat_##name[] = {name##_flat};
 
-#define VMEM_LOAD(name, e) FORMS(load_##name, load, E_##e)
-#define VMEM_STORE(name, e) FORMS(store_##name, store, E_##e)
+#define VMEM_LOAD(name, e)         FORMS(load_##name, load, E_##e)
+#define VMEM_STORE(name, e)        FORMS(store_##name, store, E_##e)
 #define VMEM_ATOMIC(name, f, bits) FORMS(atomic_##name, atomic_##bits, atomic_##f##_##bits)
 #define VMEM_LOAD_LDS(name, e)                                                                     \
     HANDLER(load_lds_##name##_vaddr, load_lds(w, op, E_##e, VADDR))                                \
@@ -167,13 +167,13 @@ DEFINE_ATOMIC(64)
 static const emu_row rows[] = {
 #define VMEM_LOAD(name, e)                                                                         \
     VMEM_LOAD_ROW("global_load_" #name, emu_encode_global_load, global_load_##name, E_##e),        \
-    VMEM_LOAD_ROW("flat_load_" #name, emu_encode_global_load, flat_load_##name, E_##e),
+        VMEM_LOAD_ROW("flat_load_" #name, emu_encode_global_load, flat_load_##name, E_##e),
 #define VMEM_STORE(name, e)                                                                        \
     VMEM_STORE_ROW("global_store_" #name, emu_encode_global_store, global_store_##name, E_##e),    \
-    VMEM_STORE_ROW("flat_store_" #name, emu_encode_global_store, flat_store_##name, E_##e),
+        VMEM_STORE_ROW("flat_store_" #name, emu_encode_global_store, flat_store_##name, E_##e),
 #define VMEM_ATOMIC(name, f, bits)                                                                 \
     VMEM_ATOMIC_ROW("global_atomic_" #name, emu_encode_global_atomic, global_atomic_##name, bits), \
-    VMEM_ATOMIC_ROW("flat_atomic_" #name, emu_encode_global_atomic, flat_atomic_##name, bits),
+        VMEM_ATOMIC_ROW("flat_atomic_" #name, emu_encode_global_atomic, flat_atomic_##name, bits),
 #define VMEM_LOAD_LDS(name, e)                                                                     \
     VMEM_LOAD_ROW("global_load_lds_" #name, emu_encode_global_load_lds, global_load_lds_##name,    \
                   E_##e),

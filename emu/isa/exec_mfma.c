@@ -8,6 +8,7 @@
 #include "emu/isa/exec_mfma_run.h"
 #include "emu/isa/mfma_fast.h"
 #include "emu/isa/mfma_planes.h"
+#include "emu/isa/mfma_run.h"
 #include "emu/isa/mfma_silicon.h"
 
 /* Do the fast kernels take this type's registers as planes? */
@@ -16,7 +17,8 @@ LANE_INLINE bool is_plane(mfma_type t, mfma_shape s)
     return t == F32 || (t == BF16 && MULTIPLIES_BF16_PAIRS && s.m != 4);
 }
 
-LANE_INLINE const emu_op *fast(emu_wave *w, const emu_op *op, mfma_type ta, mfma_type tb, mfma_shape s)
+LANE_INLINE const emu_op *fast(emu_wave *w, const emu_op *op, mfma_type ta, mfma_type tb,
+                               mfma_shape s)
 {
     mfma_copy copy;
     mfma_planes a, b;
@@ -36,7 +38,8 @@ LANE_INLINE const emu_op *fast(emu_wave *w, const emu_op *op, mfma_type ta, mfma
     EMU_RETURN_NEXT;
 }
 
-LANE_INLINE const emu_op *silicon(emu_wave *w, const emu_op *op, mfma_type ta, mfma_type tb, mfma_shape s)
+LANE_INLINE const emu_op *silicon(emu_wave *w, const emu_op *op, mfma_type ta, mfma_type tb,
+                                  mfma_shape s)
 {
     mfma_copy copy;
     mfma_planes a, b;
@@ -64,7 +67,8 @@ LANE_INLINE uint64_t double_bits(const uint8_t *registers, uint32_t lane)
 }
 
 /* Value of a lane, its sign changed when bit `sign` of the instruction's neg is set. */
-LANE_INLINE double double_at(const uint8_t *registers, uint32_t lane, const emu_op *op, uint32_t sign)
+LANE_INLINE double double_at(const uint8_t *registers, uint32_t lane, const emu_op *op,
+                             uint32_t sign)
 {
     uint64_t bits = double_bits(registers, lane) ^ (uint64_t)(op->neg >> sign & 1) << 63;
     double value;
@@ -93,7 +97,8 @@ LANE_INLINE const emu_op *product_f64(emu_wave *w, const emu_op *op, uint32_t m,
         load_lane(E_D2, result + (size_t)2 * EMU_VGPR_STRIDE * pair, lane, (const uint8_t *)&sum);
     }
     for (uint32_t r = 0; r < n_registers; r++)
-        memcpy(w->vgprs + op->d + (size_t)EMU_VGPR_STRIDE * r, result + (size_t)EMU_VGPR_STRIDE * r, 256);
+        memcpy(w->vgprs + op->d + (size_t)EMU_VGPR_STRIDE * r, result + (size_t)EMU_VGPR_STRIDE * r,
+               256);
     EMU_RETURN_NEXT;
 }
 
@@ -128,7 +133,7 @@ HANDLERS(f64_4x4x4_4b_f64, f64_4x4x4_4b_f64, f64_4x4x4_4b_f64, f64_4x4x4_4b_f64)
 #define MFMA(name, ta, tb, m, k, blocks, passes)                                                   \
     NUMERICS(name, ta, tb, m, k, blocks)                                                           \
     HANDLERS(name, name##_fast, name##_silicon, name##_fast)
-#if MULTIPLIES_BF16_PAIRS
+#if JOINS_BF16_RUNS
 #define MFMA_RUN(name, ta, tb, m, k, blocks, passes)                                               \
     NUMERICS(name, ta, tb, m, k, blocks)                                                           \
     HANDLERS(name, name##_fast, name##_silicon, EMU_LEVEL(emu_run_##name))
@@ -137,8 +142,10 @@ HANDLERS(f64_4x4x4_4b_f64, f64_4x4x4_4b_f64, f64_4x4x4_4b_f64, f64_4x4x4_4b_f64)
 #undef MFMA
 
 #define ROW(name, m, blocks, passes, element_bytes)                                                \
-    {"v_mfma_" #name, emu_encode_mfma, name##_exec, EMU_UNIT_MFMA, 4 * (passes),                   \
-     (m) * (m) * (blocks) / 64, element_bytes, 0, 0, NULL}
+    {                                                                                              \
+        "v_mfma_" #name, emu_encode_mfma, name##_exec, EMU_UNIT_MFMA, 4 * (passes),                \
+            (m) * (m) * (blocks) / 64, element_bytes, 0, 0, NULL                                   \
+    }
 static const emu_row rows[] = {
 #define MFMA(name, ta, tb, m, k, blocks, passes) ROW(name, m, blocks, passes, 4),
 #include "emu/isa/mfma.def"

@@ -27,8 +27,8 @@ LANE_INLINE descriptor descriptor_at(const uint32_t *s)
 {
     bool adds_lane = s[3] >> 23 & 1;
     uint32_t more_stride = adds_lane ? (s[3] >> 15 & 15) << 14 : 0;
-    return (descriptor){(uint64_t)(s[1] & 0xffff) << 32 | s[0], (s[1] >> 16 & 0x3fff) | more_stride, s[2],
-                        adds_lane, s[1] >> 31};
+    return (descriptor){(uint64_t)(s[1] & 0xffff) << 32 | s[0], (s[1] >> 16 & 0x3fff) | more_stride,
+                        s[2], adds_lane, s[1] >> 31};
 }
 
 /* Where the lanes of one instruction look, and which of them are in range. */
@@ -53,13 +53,13 @@ LANE_INLINE uint64_t lanes_at_most(const uint32_t *lo, int64_t limit)
         return 0;
     uint32_t most = limit > UINT32_MAX ? UINT32_MAX : (uint32_t)limit;
     for (uint32_t c = 0; c < N_CHUNKS; c++)
-        lanes |= (uint64_t)mask_at_most(((const chunk_u32 *)lo)[c], most) << CHUNK_LANES * c;
+        lanes |= (uint64_t)mask_at_most(((const u32v *)lo)[c], most) << CHUNK_LANES * c;
     return lanes;
 }
 
 /* No index: offsets as they are in the VGPR. */
-LANE_INLINE void raw_access(const emu_wave *w, const emu_op *op, const descriptor *t, uint32_t bytes,
-                            buffer_access *out)
+LANE_INLINE void raw_access(const emu_wave *w, const emu_op *op, const descriptor *t,
+                            uint32_t bytes, buffer_access *out)
 {
     uint64_t fixed = (uint64_t)w->s[op->a2] + (uint32_t)op->imm;
     if (op->flags & EMU_OP_OFFEN)
@@ -97,7 +97,8 @@ LANE_INLINE bool buffer_access_of(emu_wave *w, const emu_op *op, uint32_t bytes,
     descriptor t = descriptor_at(&w->s[op->b]);
     w->ip = op;
     if (__builtin_expect(t.swizzled, 0)) {
-        emu_trap(w, op, MOESAIC_SIM_ILLEGAL_INSTRUCTION, "swizzled buffer descriptors are not implemented");
+        emu_trap(w, op, MOESAIC_SIM_ILLEGAL_INSTRUCTION,
+                 "swizzled buffer descriptors are not implemented");
         return false;
     }
     if (t.adds_lane || (op->flags & EMU_OP_IDXEN && t.stride_bytes))
@@ -178,7 +179,8 @@ LANE_INLINE const emu_op *store(emu_wave *w, const emu_op *op, element e)
 /* --- atomics --- */
 
 #define DEFINE_ATOMIC(bits)                                                                        \
-    LANE_INLINE const emu_op *buffer_atomic_##bits(emu_wave *w, const emu_op *op, atomic_u##bits f) \
+    LANE_INLINE const emu_op *buffer_atomic_##bits(emu_wave *w, const emu_op *op,                  \
+                                                   atomic_u##bits f)                               \
     {                                                                                              \
         buffer_access b;                                                                           \
         if (!buffer_access_of(w, op, bits / 8, true, &b))                                          \
@@ -204,16 +206,19 @@ DEFINE_ATOMIC(64)
         return body(w, op, what);                                                                  \
     }                                                                                              \
     static const emu_exec name##_exec[] = {name};
-#define VMEM_LOAD(name, e) HANDLER(buffer_load_##name, load, E_##e)
+#define VMEM_LOAD(name, e)  HANDLER(buffer_load_##name, load, E_##e)
 #define VMEM_STORE(name, e) HANDLER(buffer_store_##name, store, E_##e)
-#define VMEM_ATOMIC(name, f, bits) HANDLER(buffer_atomic_##name, buffer_atomic_##bits, atomic_##f##_##bits)
+#define VMEM_ATOMIC(name, f, bits)                                                                 \
+    HANDLER(buffer_atomic_##name, buffer_atomic_##bits, atomic_##f##_##bits)
 #include "emu/isa/vmem.def"
 #undef VMEM_LOAD
 #undef VMEM_STORE
 #undef VMEM_ATOMIC
 
 #define CACHE_ROW(name)                                                                            \
-    {name, emu_encode_no_value, NULL, EMU_UNIT_NONE, 4, 0, 0, EMU_EFFECT_NO_VALUE, 0, NULL}
+    {                                                                                              \
+        name, emu_encode_no_value, NULL, EMU_UNIT_NONE, 4, 0, 0, EMU_EFFECT_NO_VALUE, 0, NULL      \
+    }
 static const emu_row rows[] = {
 #define VMEM_LOAD(name, e)                                                                         \
     VMEM_LOAD_ROW("buffer_load_" #name, emu_encode_buffer, buffer_load_##name##_exec, E_##e),

@@ -12,7 +12,7 @@
 
 /* Offsets of all lanes within their own pieces, in register layout. */
 typedef struct scratch_lanes {
-    uint32_t own[64] __attribute__((aligned(64)));   /* from the start of the lane's piece */
+    uint32_t own[64] __attribute__((aligned(64)));    /* from the start of the lane's piece */
     uint32_t offset[64] __attribute__((aligned(64))); /* from the start of the wave's scratch */
 } scratch_lanes;
 
@@ -98,8 +98,8 @@ LANE_INLINE const emu_op *load_lds(emu_wave *w, const emu_op *op, element e)
         return body(w, op, e);                                                                     \
     }                                                                                              \
     static const emu_exec name##_exec[] = {name};
-#define VMEM_LOAD(name, e) HANDLER(scratch_load_##name, load, E_##e)
-#define VMEM_STORE(name, e) HANDLER(scratch_store_##name, store, E_##e)
+#define VMEM_LOAD(name, e)     HANDLER(scratch_load_##name, load, E_##e)
+#define VMEM_STORE(name, e)    HANDLER(scratch_store_##name, store, E_##e)
 #define VMEM_LOAD_LDS(name, e) HANDLER(scratch_load_lds_##name, load_lds, E_##e)
 #include "emu/isa/vmem.def"
 #undef VMEM_LOAD
@@ -108,7 +108,8 @@ LANE_INLINE const emu_op *load_lds(emu_wave *w, const emu_op *op, element e)
 
 static const emu_row rows[] = {
 #define VMEM_LOAD(name, e)                                                                         \
-    VMEM_LOAD_ROW("scratch_load_" #name, emu_encode_scratch_load, scratch_load_##name##_exec, E_##e),
+    VMEM_LOAD_ROW("scratch_load_" #name, emu_encode_scratch_load, scratch_load_##name##_exec,      \
+                  E_##e),
 #define VMEM_STORE(name, e)                                                                        \
     VMEM_STORE_ROW("scratch_store_" #name, emu_encode_scratch_store, scratch_store_##name##_exec,  \
                    E_##e),

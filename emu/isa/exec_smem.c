@@ -73,8 +73,7 @@ LANE_INLINE const emu_op *buffer_store(emu_wave *w, const emu_op *op, uint32_t n
 LANE_INLINE const emu_op *scalar_atomic_32(emu_wave *w, const emu_op *op, atomic_u32 f)
 {
     w->ip = op;
-    uint32_t old =
-        atomic_change_32(f, scalar_address(w, op), w->s[op->d], w->s[op->d + 1]);
+    uint32_t old = atomic_change_32(f, scalar_address(w, op), w->s[op->d], w->s[op->d + 1]);
     if (op->flags & EMU_OP_RETURN)
         w->s[op->d] = old;
     EMU_RETURN_NEXT;
@@ -109,10 +108,11 @@ static const emu_op *s_memrealtime(emu_wave *w, const emu_op *op)
         return body(w, op, what);                                                                  \
     }                                                                                              \
     static const emu_exec name##_exec[] = {name};
-#define LOADS(X) X(dword, 1) X(dwordx2, 2) X(dwordx4, 4) X(dwordx8, 8) X(dwordx16, 16)
+#define LOADS(X)  X(dword, 1) X(dwordx2, 2) X(dwordx4, 4) X(dwordx8, 8) X(dwordx16, 16)
 #define STORES(X) X(dword, 1) X(dwordx2, 2) X(dwordx4, 4)
 #define ATOMICS(X)                                                                                 \
-    X(swap) X(cmpswap) X(add) X(sub) X(smin) X(umin) X(smax) X(umax) X(and) X(or) X(xor) X(inc) X(dec)
+    X(swap)                                                                                        \
+    X(cmpswap) X(add) X(sub) X(smin) X(umin) X(smax) X(umax) X(and) X(or) X(xor) X(inc) X(dec)
 
 #define LOAD(name, n)                                                                              \
     HANDLER(s_load_##name, scalar_load, n)                                                         \
@@ -128,28 +128,18 @@ STORES(STORE)
 ATOMICS(ATOMIC)
 static const emu_exec s_memtime_exec[] = {s_memtime}, s_memrealtime_exec[] = {s_memrealtime};
 
-#define ROW(name, n) {#name, emu_encode_smem, name##_exec, EMU_UNIT_SMEM, 4, n, 4, 0, 0, NULL},
-#define LOAD_ROW(name, n) ROW(s_load_##name, n) ROW(s_buffer_load_##name, n)
+#define ROW(name, n)       {#name, emu_encode_smem, name##_exec, EMU_UNIT_SMEM, 4, n, 4, 0, 0, NULL},
+#define LOAD_ROW(name, n)  ROW(s_load_##name, n) ROW(s_buffer_load_##name, n)
 #define STORE_ROW(name, n) ROW(s_store_##name, n) ROW(s_buffer_store_##name, n)
-#define ATOMIC_ROW(name) ROW(s_atomic_##name, 1) ROW(s_atomic_##name##_x2, 2)
+#define ATOMIC_ROW(name)   ROW(s_atomic_##name, 1) ROW(s_atomic_##name##_x2, 2)
 #define TIME_ROW(name)                                                                             \
     {#name, emu_encode_smem_time, name##_exec, EMU_UNIT_SMEM, 4, 2, 4, 0, 0, NULL},
 #define CACHE_ROW(name)                                                                            \
     {#name, emu_encode_no_value, NULL, EMU_UNIT_SMEM, 4, 0, 0, EMU_EFFECT_NO_VALUE, 0, NULL},
-static const emu_row rows[] = {
-    LOADS(LOAD_ROW)
-    STORES(STORE_ROW)
-    ATOMICS(ATOMIC_ROW)
-    TIME_ROW(s_memtime)
-    TIME_ROW(s_memrealtime)
-    CACHE_ROW(s_dcache_inv)
-    CACHE_ROW(s_dcache_wb)
-    CACHE_ROW(s_dcache_inv_vol)
-    CACHE_ROW(s_dcache_wb_vol)
-    CACHE_ROW(s_dcache_discard)
-    CACHE_ROW(s_dcache_discard_x2)
-    CACHE_ROW(s_atc_probe)
-    CACHE_ROW(s_atc_probe_buffer)
-};
+static const emu_row rows[] = {LOADS(LOAD_ROW) STORES(STORE_ROW) ATOMICS(ATOMIC_ROW) TIME_ROW(
+    s_memtime) TIME_ROW(s_memrealtime) CACHE_ROW(s_dcache_inv) CACHE_ROW(s_dcache_wb)
+                                   CACHE_ROW(s_dcache_inv_vol) CACHE_ROW(s_dcache_wb_vol)
+                                       CACHE_ROW(s_dcache_discard) CACHE_ROW(s_dcache_discard_x2)
+                                           CACHE_ROW(s_atc_probe) CACHE_ROW(s_atc_probe_buffer)};
 
 const emu_table EMU_LEVEL(emu_table_smem) = {rows, sizeof rows / sizeof *rows};

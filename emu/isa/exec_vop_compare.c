@@ -6,8 +6,8 @@
 #include "emu/isa/simd.h"
 #include "emu/isa/simd_f16.h"
 
-typedef i32x16 compare32(u32x16 a, u32x16 b);
-typedef i64x8 compare64(u64x8 a, u64x8 b);
+typedef i32v compare32(u32v a, u32v b);
+typedef i64v compare64(u64v a, u64v b);
 
 LANE_INLINE const emu_op *set_mask(emu_wave *w, const emu_op *op, uint64_t mask, bool is_cmpx)
 {
@@ -23,8 +23,8 @@ LANE_INLINE const emu_op *run_compare32(emu_wave *w, const emu_op *op, uint32_t 
 {
     lane_source a = source_at(w, op->a, scalar & 1), b = source_at(w, op->b, scalar & 2);
     uint64_t mask = 0;
-    EACH_CHUNK(i, 4)
-    mask |= (uint64_t)bits_of_lanes(f(load32(a, i), load32(b, i))) << 16 * i;
+    EACH_CHUNK(i)
+    mask |= (uint64_t)bits_of_lanes(f(load32(a, i), load32(b, i))) << CHUNK_LANES * i;
     return set_mask(w, op, mask, is_cmpx);
 }
 
@@ -34,17 +34,18 @@ LANE_INLINE const emu_op *run_compare64(emu_wave *w, const emu_op *op, uint32_t 
 {
     lane_source a = source_at(w, op->a, scalar & 1), b = source_at(w, op->b, scalar & 2);
     uint64_t mask = 0;
-    EACH_CHUNK(i, 8)
-    mask |= (uint64_t)bits_of_lanes64(f(load64(a, i, true), load64(b, i, b_wide))) << 8 * i;
+    EACH_HALF(i)
+    mask |= (uint64_t)bits_of_lanes64(f(load64(a, i, true), load64(b, i, b_wide)))
+            << HALF_LANES * i;
     return set_mask(w, op, mask, is_cmpx);
 }
 
-LANE_INLINE i32x16 of_i16(u32x16 x)
+LANE_INLINE i32v of_i16(u32v x)
 {
-    return (i32x16)(x << 16) >> 16;
+    return (i32v)(x << 16) >> 16;
 }
 
-LANE_INLINE u32x16 of_u16(u32x16 x)
+LANE_INLINE u32v of_u16(u32v x)
 {
     return x & 0xffff;
 }
@@ -81,26 +82,26 @@ enum {
         ((wanted) >> kind_ & 1) != 0;                                                              \
     })
 
-LANE_INLINE i32x16 class_f32(u32x16 a, u32x16 b)
+LANE_INLINE i32v class_f32(u32v a, u32v b)
 {
-    return CLASS_OF(a, b, u32x16, i32x16, 23);
+    return CLASS_OF(a, b, u32v, i32v, 23);
 }
 
-LANE_INLINE i64x8 class_f64(u64x8 a, u64x8 b)
+LANE_INLINE i64v class_f64(u64v a, u64v b)
 {
-    return CLASS_OF(a, b, u64x8, i64x8, 52);
+    return CLASS_OF(a, b, u64v, i64v, 52);
 }
 
 /* The exponent's range is the same relative to the top when the number is moved up: 10 mantissa bits become 26. */
-LANE_INLINE i32x16 class_f16(u32x16 a, u32x16 b)
+LANE_INLINE i32v class_f16(u32v a, u32v b)
 {
-    return CLASS_OF(a << 16, b, u32x16, i32x16, 26);
+    return CLASS_OF(a << 16, b, u32v, i32v, 26);
 }
 
 /* --- handlers --- */
 
 #define COMPARE32(name, n, convert, condition)                                                     \
-    LANE_INLINE i32x16 name##_of(u32x16 x, u32x16 y)                                               \
+    LANE_INLINE i32v name##_of(u32v x, u32v y)                                                     \
     {                                                                                              \
         __typeof__(convert(x)) a = convert(x), b = convert(y);                                     \
         (void)b;                                                                                   \
@@ -109,7 +110,7 @@ LANE_INLINE i32x16 class_f16(u32x16 a, u32x16 b)
     VARIANTS(n, v_cmp_##name, run_compare32, false, name##_of)                                     \
     VARIANTS(0, v_cmpx_##name, run_compare32, true, name##_of)
 #define COMPARE64(name, n, lanes, condition)                                                       \
-    LANE_INLINE i64x8 name##_of(u64x8 x, u64x8 y)                                                  \
+    LANE_INLINE i64v name##_of(u64v x, u64v y)                                                     \
     {                                                                                              \
         lanes a = (lanes)x, b = (lanes)y;                                                          \
         (void)b;                                                                                   \
@@ -119,16 +120,16 @@ LANE_INLINE i32x16 class_f16(u32x16 a, u32x16 b)
     VARIANTS(0, v_cmpx_##name, run_compare64, true, true, name##_of)
 
 #define INTEGER(name, condition)                                                                   \
-    COMPARE32(name##_i32, 2, (i32x16), condition)                                                  \
-    COMPARE32(name##_u32, 2, (u32x16), condition)                                                  \
+    COMPARE32(name##_i32, 2, (i32v), condition)                                                    \
+    COMPARE32(name##_u32, 2, (u32v), condition)                                                    \
     COMPARE32(name##_i16, 0, of_i16, condition)                                                    \
     COMPARE32(name##_u16, 0, of_u16, condition)                                                    \
-    COMPARE64(name##_i64, 2, i64x8, condition)                                                     \
-    COMPARE64(name##_u64, 2, u64x8, condition)
+    COMPARE64(name##_i64, 2, i64v, condition)                                                      \
+    COMPARE64(name##_u64, 2, u64v, condition)
 #define FLOAT(name, condition)                                                                     \
-    COMPARE32(name##_f32, 2, (f32x16), condition)                                                  \
+    COMPARE32(name##_f32, 2, (f32v), condition)                                                    \
     COMPARE32(name##_f16, 0, f32_of_f16, condition)                                                \
-    COMPARE64(name##_f64, 0, f64x8, condition)
+    COMPARE64(name##_f64, 0, f64v, condition)
 #include "emu/isa/vop_compare.def"
 #undef INTEGER
 #undef FLOAT

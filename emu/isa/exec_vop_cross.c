@@ -37,9 +37,9 @@ HANDLER(v_writelane_b32)
 LANE_INLINE void all_lanes_choose(uint8_t *d, lane_source a, lane_source b, uint64_t mask,
                                   uint64_t exec)
 {
-    EACH_CHUNK(i, 4)
+    EACH_CHUNK(i)
     {
-        i32x16 chosen = lanes_of_bits((uint32_t)(mask >> 16 * i) & 0xffff);
+        i32v chosen = lanes_of_bits(chunk_mask(mask, i));
         store32(d, i, exec, SELECT(chosen, load32(b, i), load32(a, i)));
     }
 }
@@ -60,11 +60,10 @@ LANE_INLINE const emu_op *run_count_below(emu_wave *w, const emu_op *op, uint32_
 {
     lane_source a = source_at(w, op->a, scalar & 1), b = source_at(w, op->b, scalar & 2);
     uint64_t exec = emu_exec_mask(w);
-    const u32x16 iota = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-    EACH_CHUNK(i, 4)
+    EACH_CHUNK(i)
     {
-        u32x16 below = (splat32(1) << (iota + 16 * (i & 1))) - 1;
-        if ((i >= 2) != high)
+        u32v below = (splat32(1) << (EACH_LANE(LANE_NUMBER) + CHUNK_LANES * i % 32)) - 1;
+        if ((i >= N_CHUNKS / 2) != high)
             below = splat32(high ? 0 : ~0u);
         store32(w->vgprs + op->d, i, exec, count_bits(load32(a, i) & below) + load32(b, i));
     }
@@ -77,9 +76,9 @@ VARIANTS(2, v_mbcnt_hi_u32_b32, run_count_below, true)
 HANDLER(v_swap_b32)
 {
     uint64_t exec = emu_exec_mask(w);
-    EACH_CHUNK(i, 4)
+    EACH_CHUNK(i)
     {
-        u32x16 x = load32(source_at(w, op->d, false), i), y = load32(source_at(w, op->a, false), i);
+        u32v x = load32(source_at(w, op->d, false), i), y = load32(source_at(w, op->a, false), i);
         store32(w->vgprs + op->d, i, exec, y);
         store32(w->vgprs + op->a, i, exec, x);
     }
@@ -89,10 +88,10 @@ HANDLER(v_swap_b32)
 HANDLER(v_pk_mov_b32)
 {
     uint64_t exec = emu_exec_mask(w);
-    EACH_CHUNK(i, 4)
+    EACH_CHUNK(i)
     {
-        u32x16 low = load32(source_at(w, op->a, false), i),
-               high = load32(source_at(w, op->b, false), i);
+        u32v low = load32(source_at(w, op->a, false), i),
+             high = load32(source_at(w, op->b, false), i);
         store32(w->vgprs + op->d, i, exec, low);
         store32(w->vgprs + op->d + EMU_VGPR_STRIDE, i, exec, high);
     }
@@ -185,18 +184,20 @@ static uint64_t dpp_write_mask(uint32_t row_mask, uint32_t bank_mask)
     return mask;
 }
 
+/* Lanes are looked up one by one where a vector is no row of 16. */
 static void dpp_move(const dpp_pattern *p, uint64_t valid, const uint32_t *from, uint32_t *to)
 {
-    u32x16 index;
-    for (int l = 0; l < 16; l++)
+    u32v index;
+    bool by_vector = CHUNK_LANES == 16 && p->in_rows;
+    for (uint32_t l = 0; l < CHUNK_LANES; l++)
         index[l] = p->lane[l] & 15;
-    EACH_CHUNK(i, 4)
+    for (uint32_t l = 0; l < 64 && !by_vector; l++)
+        to[l] = from[p->lane[l] & 63];
+    EACH_CHUNK(i)
     {
-        u32x16 moved = __builtin_shuffle(((const u32x16 *)from)[i], index);
-        if (!p->in_rows)
-            for (uint32_t l = 0; l < 16; l++)
-                moved[l] = from[p->lane[16 * i + l] & 63];
-        ((u32x16 *)to)[i] = moved & (u32x16)lanes_of_bits((uint32_t)(valid >> 16 * i) & 0xffff);
+        u32v moved =
+            by_vector ? __builtin_shuffle(((const u32v *)from)[i], index) : ((const u32v *)to)[i];
+        ((u32v *)to)[i] = moved & (u32v)lanes_of_bits(chunk_mask(valid, i));
     }
 }
 
@@ -221,29 +222,29 @@ HANDLER(dpp)
     HANDLER(name)                                                                                  \
     {                                                                                              \
         uint64_t exec = emu_exec_mask(w);                                                          \
-        EACH_CHUNK(i, 4)                                                                           \
+        EACH_CHUNK(i)                                                                              \
         {                                                                                          \
-            u32x16 a = *(const u32x16 *)(w->vgprs + op->a + 64 * i);                               \
-            u32x16 d = *(const u32x16 *)(w->vgprs + op->d + 64 * i);                               \
+            u32v a = *(const u32v *)(w->vgprs + op->a + CHUNK_BYTES * i);                          \
+            u32v d = *(const u32v *)(w->vgprs + op->d + CHUNK_BYTES * i);                          \
             (void)d;                                                                               \
-            store32(w->vgprs + op->d, i, exec, (u32x16)(__VA_ARGS__));                             \
+            store32(w->vgprs + op->d, i, exec, (u32v)(__VA_ARGS__));                               \
         }                                                                                          \
         EMU_NEXT;                                                                                  \
     }
 EACH_LANE_VECTOR(extract, a << op->imm >> op->imm2)
-EACH_LANE_VECTOR(extract_signed, (i32x16)(a << op->imm) >> op->imm2)
+EACH_LANE_VECTOR(extract_signed, (i32v)(a << op->imm) >> op->imm2)
 EACH_LANE_VECTOR(halves, (a >> op->imm & 0xffff) | (a << op->imm2 & 0xffff0000))
 
 /* The low `imm2` bits of a, at bit `imm` of the result. */
-LANE_INLINE u32x16 part_mask(const emu_op *op)
+LANE_INLINE u32v part_mask(const emu_op *op)
 {
     return splat32((op->imm2 == 32 ? ~0u : (1u << op->imm2) - 1) << op->imm);
 }
 
-LANE_INLINE u32x16 extend_part(const emu_op *op, u32x16 a)
+LANE_INLINE u32v extend_part(const emu_op *op, u32v a)
 {
     int unused = 32 - op->imm2;
-    return (u32x16)((i32x16)(a << unused) >> unused) << op->imm;
+    return (u32v)((i32v)(a << unused) >> unused) << op->imm;
 }
 
 EACH_LANE_VECTOR(insert, (a << op->imm & part_mask(op)) | (d & ~part_mask(op)))
@@ -252,9 +253,9 @@ EACH_LANE_VECTOR(insert_sext, extend_part(op, a))
 
 HANDLER(broadcast)
 {
-    u32x16 all = splat32(w->s[op->a]);
-    EACH_CHUNK(i, 4)
-    *(u32x16 *)(w->vgprs + op->d + 64 * i) = all;
+    u32v all = splat32(w->s[op->a]);
+    EACH_CHUNK(i)
+    *(u32v *)(w->vgprs + op->d + CHUNK_BYTES * i) = all;
     EMU_NEXT;
 }
 
@@ -262,12 +263,12 @@ HANDLER(broadcast)
 HANDLER(modify)
 {
     uint32_t last = (op->n_dwords - 1u) * EMU_VGPR_STRIDE;
-    EACH_CHUNK(i, 4)
+    EACH_CHUNK(i)
     {
-        u32x16 low = *(const u32x16 *)(w->vgprs + op->a + 64 * i);
-        u32x16 high = *(const u32x16 *)(w->vgprs + op->a + last + 64 * i);
-        *(u32x16 *)(w->vgprs + op->d + 64 * i) = low;
-        *(u32x16 *)(w->vgprs + op->d + last + 64 * i) =
+        u32v low = *(const u32v *)(w->vgprs + op->a + CHUNK_BYTES * i);
+        u32v high = *(const u32v *)(w->vgprs + op->a + last + CHUNK_BYTES * i);
+        *(u32v *)(w->vgprs + op->d + CHUNK_BYTES * i) = low;
+        *(u32v *)(w->vgprs + op->d + last + CHUNK_BYTES * i) =
             (high & (uint32_t)op->imm2) ^ (uint32_t)op->imm;
     }
     EMU_NEXT;
@@ -275,45 +276,45 @@ HANDLER(modify)
 
 /* --- clamp and output scale of results --- */
 
-LANE_INLINE f64x8 clamp64(f64x8 x)
+LANE_INLINE f64v clamp64(f64v x)
 {
     x = SELECT(x > 0, x, splat_f64(0));
     return SELECT(x < 1, x, splat_f64(1));
 }
 
-LANE_INLINE f64x8 same64(f64x8 x)
+LANE_INLINE f64v same64(f64v x)
 {
     return x;
 }
 
-LANE_INLINE f32x16 same32(f32x16 x)
+LANE_INLINE f32v same32(f32v x)
 {
     return x;
 }
 
 /* f (x * factor) on a result of the kind given. */
-LANE_INLINE const emu_op *change_result(emu_wave *w, const emu_op *op, float factor,
-                                        f32x16 f(f32x16), f64x8 g(f64x8))
+LANE_INLINE const emu_op *change_result(emu_wave *w, const emu_op *op, float factor, f32v f(f32v),
+                                        f64v g(f64v))
 {
     uint64_t exec = emu_exec_mask(w);
     lane_source s = source_at(w, op->d, false), high = source_at(w, op->d + EMU_VGPR_STRIDE, false);
     uint8_t *d = w->vgprs + op->d;
-    for (uint32_t i = 0; i < 4; i++) {
-        u32x16 x = load32(s, i);
+    for (uint32_t i = 0; i < N_CHUNKS; i++) {
+        u32v x = load32(s, i);
         if (op->imm == EMU_RESULT_F16 || op->imm == EMU_RESULT_PK_F16) {
-            u32x16 halves = f16_of_f32(f(f32_of_f16(x) * factor));
+            u32v halves = f16_of_f32(f(f32_of_f16(x) * factor));
             if (op->imm == EMU_RESULT_PK_F16)
                 halves |= f16_of_f32(f(f32_of_f16(x >> 16) * factor)) << 16;
             store32(d, i, exec, halves);
         } else if (op->imm != EMU_RESULT_F64) {
-            store32(d, i, exec, (u32x16)f((f32x16)x * factor));
+            store32(d, i, exec, (u32v)f((f32v)x * factor));
         }
         if (op->imm == EMU_RESULT_PK_F32)
-            store32(d + EMU_VGPR_STRIDE, i, exec, (u32x16)f((f32x16)load32(high, i) * factor));
+            store32(d + EMU_VGPR_STRIDE, i, exec, (u32v)f((f32v)load32(high, i) * factor));
     }
     if (op->imm == EMU_RESULT_F64)
-        for (uint32_t i = 0; i < 8; i++)
-            store64(d, i, exec, (u64x8)g((f64x8)load64(s, i, true) * (double)factor));
+        for (uint32_t i = 0; i < 2 * N_CHUNKS; i++)
+            store64(d, i, exec, (u64v)g((f64v)load64(s, i, true) * (double)factor));
     EMU_NEXT;
 }
 

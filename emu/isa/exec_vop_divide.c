@@ -61,8 +61,8 @@
         return SELECT(num != num, (F)((U)num | quiet), r);                                         \
     }
 
-DIVISION(32, u32x16, i32x16, f32x16, 23, 0xff, 0x1p64f, 96, 23, -150)
-DIVISION(64, u64x8, i64x8, f64x8, 52, 0x7ff, 0x1p128, 768, 53, -1075)
+DIVISION(32, u32v, i32v, f32v, 23, 0xff, 0x1p64f, 96, 23, -150)
+DIVISION(64, u64v, i64v, f64v, 52, 0x7ff, 0x1p128, 768, 53, -1075)
 
 /* --- v_div_scale: result and mask --- */
 
@@ -71,12 +71,12 @@ HANDLER(v_div_scale_f32)
     lane_source a = source_at(w, op->a, false), b = source_at(w, op->b, false),
                 c = source_at(w, op->c, false);
     uint64_t exec = emu_exec_mask(w), mask = 0;
-    EACH_CHUNK(i, 4)
+    EACH_CHUNK(i)
     {
-        i32x16 undo;
-        f32x16 r = scale32((f32x16)load32(a, i), (f32x16)load32(b, i), (f32x16)load32(c, i), &undo);
-        store32(w->vgprs + op->d, i, exec, (u32x16)r);
-        mask |= (uint64_t)bits_of_lanes(undo) << 16 * i;
+        i32v undo;
+        f32v r = scale32((f32v)load32(a, i), (f32v)load32(b, i), (f32v)load32(c, i), &undo);
+        store32(w->vgprs + op->d, i, exec, (u32v)r);
+        mask |= (uint64_t)bits_of_lanes(undo) << CHUNK_LANES * i;
     }
     emu_set_s64(w, op->a2, mask & exec);
     EMU_NEXT;
@@ -87,13 +87,13 @@ HANDLER(v_div_scale_f64)
     lane_source a = source_at(w, op->a, false), b = source_at(w, op->b, false),
                 c = source_at(w, op->c, false);
     uint64_t exec = emu_exec_mask(w), mask = 0;
-    EACH_CHUNK(i, 8)
+    EACH_HALF(i)
     {
-        i64x8 undo;
-        f64x8 x = (f64x8)load64(a, i, true), den = (f64x8)load64(b, i, true),
-              num = (f64x8)load64(c, i, true);
-        store64(w->vgprs + op->d, i, exec, (u64x8)scale64(x, den, num, &undo));
-        mask |= (uint64_t)bits_of_lanes64(undo) << 8 * i;
+        i64v undo;
+        f64v x = (f64v)load64(a, i, true), den = (f64v)load64(b, i, true),
+             num = (f64v)load64(c, i, true);
+        store64(w->vgprs + op->d, i, exec, (u64v)scale64(x, den, num, &undo));
+        mask |= (uint64_t)bits_of_lanes64(undo) << HALF_LANES * i;
     }
     emu_set_s64(w, op->a2, mask & exec);
     EMU_NEXT;
@@ -101,9 +101,9 @@ HANDLER(v_div_scale_f64)
 
 /* --- v_div_fmas: a large quotient had its denominator scaled up, a small one was scaled up itself --- */
 
-LANE_INLINE f64x8 scaled_fma32(f32x16 a, f32x16 b, f32x16 c, int half)
+LANE_INLINE f64v scaled_fma32(f32v a, f32v b, f32v c, int half)
 {
-    f64x8 q = to_f64(c, half), r = fma64(to_f64(a, half), to_f64(b, half), q);
+    f64v q = to_f64(c, half), r = fma64(to_f64(a, half), to_f64(b, half), q);
     return r * SELECT((exponent64(q) > 1023), splat_f64(0x1p64), splat_f64(0x1p-64));
 }
 
@@ -112,12 +112,11 @@ HANDLER(v_div_fmas_f32)
     lane_source s[3] = {source_at(w, op->a, false), source_at(w, op->b, false),
                         source_at(w, op->c, false)};
     uint64_t exec = emu_exec_mask(w), vcc = emu_s64(w, EMU_S_VCC);
-    EACH_CHUNK(i, 4)
+    EACH_CHUNK(i)
     {
-        f32x16 a = (f32x16)load32(s[0], i), b = (f32x16)load32(s[1], i),
-               c = (f32x16)load32(s[2], i);
-        uint32_t undo = (uint32_t)(vcc >> 16 * i) & 0xffff;
-        u32x16 r = (u32x16)fma32(a, b, c);
+        f32v a = (f32v)load32(s[0], i), b = (f32v)load32(s[1], i), c = (f32v)load32(s[2], i);
+        uint32_t undo = chunk_mask(vcc, i);
+        u32v r = (u32v)fma32(a, b, c);
         if (undo)
             r = SELECT(lanes_of_bits(undo),
                        of_halves(bits_of_f32(scaled_fma32(a, b, c, 0)),
@@ -133,27 +132,27 @@ HANDLER(v_div_fmas_f64)
     lane_source s[3] = {source_at(w, op->a, false), source_at(w, op->b, false),
                         source_at(w, op->c, false)};
     uint64_t exec = emu_exec_mask(w), vcc = emu_s64(w, EMU_S_VCC);
-    EACH_CHUNK(i, 8)
+    EACH_HALF(i)
     {
-        f64x8 c = (f64x8)load64(s[2], i, true);
-        f64x8 r = fma64((f64x8)load64(s[0], i, true), (f64x8)load64(s[1], i, true), c);
-        f64x8 factor = SELECT(exponent64(c) > 1023, splat_f64(0x1p128), splat_f64(0x1p-128));
-        r = SELECT(lanes_of_bits64((uint32_t)(vcc >> 8 * i) & 0xff), r * factor, r);
-        store64(w->vgprs + op->d, i, exec, (u64x8)r);
+        f64v c = (f64v)load64(s[2], i, true);
+        f64v r = fma64((f64v)load64(s[0], i, true), (f64v)load64(s[1], i, true), c);
+        f64v factor = SELECT(exponent64(c) > 1023, splat_f64(0x1p128), splat_f64(0x1p-128));
+        r = SELECT(lanes_of_bits64(half_mask(vcc, i)), r * factor, r);
+        store64(w->vgprs + op->d, i, exec, (u64v)r);
     }
     EMU_NEXT;
 }
 
 /* --- v_div_fixup --- */
 
-LANE_INLINE u32x16 fixup_lanes32(u32x16 a, u32x16 b, u32x16 c)
+LANE_INLINE u32v fixup_lanes32(u32v a, u32v b, u32v c)
 {
-    return (u32x16)fixup32((f32x16)a, (f32x16)b, (f32x16)c);
+    return (u32v)fixup32((f32v)a, (f32v)b, (f32v)c);
 }
 
-LANE_INLINE u64x8 fixup_lanes64(u64x8 a, u64x8 b, u64x8 c)
+LANE_INLINE u64v fixup_lanes64(u64v a, u64v b, u64v c)
 {
-    return (u64x8)fixup64((f64x8)a, (f64x8)b, (f64x8)c);
+    return (u64v)fixup64((f64v)a, (f64v)b, (f64v)c);
 }
 
 HANDLER(v_div_fixup_f32)

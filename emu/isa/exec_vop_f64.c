@@ -3,18 +3,18 @@
  */
 #include "emu/isa/simd.h"
 
-LANE_INLINE i64x8 is_signalling(f64x8 x)
+LANE_INLINE i64v is_signalling(f64v x)
 {
-    return (x != x) & (((u64x8)x & 0x8000000000000ull) == 0);
+    return (x != x) & (((u64v)x & 0x8000000000000ull) == 0);
 }
 
-LANE_INLINE f64x8 quiet(f64x8 x)
+LANE_INLINE f64v quiet(f64v x)
 {
-    return (f64x8)((u64x8)x | 0x8000000000000ull);
+    return (f64v)((u64v)x | 0x8000000000000ull);
 }
 
 /* The rules of IEEE mode for NaN: a signalling one is returned quiet, else the other operand. */
-LANE_INLINE f64x8 choose_number(f64x8 a, f64x8 b, f64x8 r)
+LANE_INLINE f64v choose_number(f64v a, f64v b, f64v r)
 {
     if (__builtin_expect(bits_of_lanes64((a != a) | (b != b)) == 0, 1))
         return r;
@@ -23,54 +23,54 @@ LANE_INLINE f64x8 choose_number(f64x8 a, f64x8 b, f64x8 r)
     return SELECT(is_signalling(a), quiet(a), r);
 }
 
-LANE_INLINE f64x8 minimum(f64x8 a, f64x8 b)
+LANE_INLINE f64v minimum(f64v a, f64v b)
 {
-    f64x8 equal = (f64x8)((u64x8)a | (u64x8)b);
+    f64v equal = (f64v)((u64v)a | (u64v)b);
     return choose_number(a, b, SELECT(a == b, equal, SELECT(a < b, a, b)));
 }
 
-LANE_INLINE f64x8 maximum(f64x8 a, f64x8 b)
+LANE_INLINE f64v maximum(f64v a, f64v b)
 {
-    f64x8 equal = (f64x8)((u64x8)a & (u64x8)b);
+    f64v equal = (f64v)((u64v)a & (u64v)b);
     return choose_number(a, b, SELECT(a == b, equal, SELECT(a > b, a, b)));
 }
 
 /* x * 2^n, rounded once: libm knows how for denormal results. */
-LANE_INLINE f64x8 scale(f64x8 x, f64x8 n)
+LANE_INLINE f64v scale(f64v x, f64v n)
 {
-    for (int l = 0; l < 8; l++)
-        x[l] = __builtin_ldexp(x[l], (int32_t)((i64x8)n)[l]);
+    for (uint32_t l = 0; l < HALF_LANES; l++)
+        x[l] = __builtin_ldexp(x[l], (int32_t)((i64v)n)[l]);
     return x;
 }
 
-LANE_INLINE i64x8 is_nonzero_number(f64x8 x)
+LANE_INLINE i64v is_nonzero_number(f64v x)
 {
-    u64x8 magnitude = (u64x8)x << 1 >> 1;
+    u64v magnitude = (u64v)x << 1 >> 1;
     return (magnitude != 0) & (magnitude < 0x7ff0000000000000ull);
 }
 
 /* Denormals as normal numbers; *shift: by which power of two. */
-LANE_INLINE f64x8 normal(f64x8 x, i64x8 *shift)
+LANE_INLINE f64v normal(f64v x, i64v *shift)
 {
-    i64x8 is_small = ((u64x8)x >> 52 & 0x7ff) == 0;
+    i64v is_small = ((u64v)x >> 52 & 0x7ff) == 0;
     *shift = is_small & 54;
     return SELECT(is_small, x * 0x1p54, x);
 }
 
 /* In [1/2, 1), with the sign. */
-LANE_INLINE f64x8 fraction(f64x8 x)
+LANE_INLINE f64v fraction(f64v x)
 {
-    i64x8 shift;
-    u64x8 bits = (u64x8)normal(x, &shift);
+    i64v shift;
+    u64v bits = (u64v)normal(x, &shift);
     return SELECT(is_nonzero_number(x),
-                  (f64x8)((bits & 0x800fffffffffffffull) | 0x3fe0000000000000ull), x);
+                  (f64v)((bits & 0x800fffffffffffffull) | 0x3fe0000000000000ull), x);
 }
 
 /* As an integer in the low word. */
-LANE_INLINE f64x8 exponent(f64x8 x)
+LANE_INLINE f64v exponent(f64v x)
 {
-    i64x8 shift, e = (i64x8)((u64x8)normal(x, &shift) >> 52 & 0x7ff) - 1022 - shift;
-    return (f64x8)(is_nonzero_number(x) & e);
+    i64v shift, e = (i64v)((u64v)normal(x, &shift) >> 52 & 0x7ff) - 1022 - shift;
+    return (f64v)(is_nonzero_number(x) & e);
 }
 
 /* Bits of 2 / pi behind the point, 1200 of them, 32 a word. */
@@ -103,19 +103,19 @@ static double two_over_pi_segment(double x, uint32_t segment)
     return __builtin_ldexp(r, -53 - (int)shift + (exponent >= 1968 ? 128 : 0));
 }
 
-LANE_INLINE f64x8 two_over_pi(f64x8 x, f64x8 segment)
+LANE_INLINE f64v two_over_pi(f64v x, f64v segment)
 {
-    for (int l = 0; l < 8; l++)
-        x[l] = two_over_pi_segment(x[l], (uint32_t)((u64x8)segment)[l]);
+    for (uint32_t l = 0; l < HALF_LANES; l++)
+        x[l] = two_over_pi_segment(x[l], (uint32_t)((u64v)segment)[l]);
     return x;
 }
 
 #define DEFINE(n, name, operands, value)                                                           \
-    LANE_INLINE u64x8 name##_of(u64x8 x, u64x8 y, u64x8 z)                                         \
+    LANE_INLINE u64v name##_of(u64v x, u64v y, u64v z)                                             \
     {                                                                                              \
-        f64x8 a = (f64x8)x, b = (f64x8)y, c = (f64x8)z;                                            \
+        f64v a = (f64v)x, b = (f64v)y, c = (f64v)z;                                                \
         (void)a, (void)b, (void)c;                                                                 \
-        return (u64x8)(value);                                                                     \
+        return (u64v)(value);                                                                      \
     }                                                                                              \
     VARIANTS(n, name, run64, operands, name##_of)
 #define D1(name, operands, cycles, value) DEFINE(1, name, operands, value)

@@ -5,18 +5,18 @@
  */
 #include "emu/isa/simd_math.h"
 
-LANE_INLINE i32x16 is_signalling(f32x16 x)
+LANE_INLINE i32v is_signalling(f32v x)
 {
-    return (x != x) & (((u32x16)x & 0x400000) == 0);
+    return (x != x) & (((u32v)x & 0x400000) == 0);
 }
 
-LANE_INLINE f32x16 quiet(f32x16 x)
+LANE_INLINE f32v quiet(f32v x)
 {
-    return (f32x16)((u32x16)x | 0x400000);
+    return (f32v)((u32v)x | 0x400000);
 }
 
 /* The rules of IEEE mode for NaN: a signalling one is returned quiet, else the other operand. */
-LANE_INLINE f32x16 choose_number(f32x16 a, f32x16 b, f32x16 r)
+LANE_INLINE f32v choose_number(f32v a, f32v b, f32v r)
 {
     if (__builtin_expect(bits_of_lanes((a != a) | (b != b)) == 0, 1))
         return r;
@@ -26,24 +26,24 @@ LANE_INLINE f32x16 choose_number(f32x16 a, f32x16 b, f32x16 r)
 }
 
 /* Equal numbers differ at most in the sign of zero. */
-LANE_INLINE f32x16 minimum(f32x16 a, f32x16 b)
+LANE_INLINE f32v minimum(f32v a, f32v b)
 {
-    f32x16 equal = (f32x16)((u32x16)a | (u32x16)b);
+    f32v equal = (f32v)((u32v)a | (u32v)b);
     return choose_number(a, b, SELECT(a == b, equal, SELECT(a < b, a, b)));
 }
 
-LANE_INLINE f32x16 maximum(f32x16 a, f32x16 b)
+LANE_INLINE f32v maximum(f32v a, f32v b)
 {
-    f32x16 equal = (f32x16)((u32x16)a & (u32x16)b);
+    f32v equal = (f32v)((u32v)a & (u32v)b);
     return choose_number(a, b, SELECT(a == b, equal, SELECT(a > b, a, b)));
 }
 
 /* The larger of those that are left when the largest is taken away. */
-LANE_INLINE f32x16 median(f32x16 a, f32x16 b, f32x16 c)
+LANE_INLINE f32v median(f32v a, f32v b, f32v c)
 {
-    f32x16 ab = maximum(a, b), most = maximum(ab, c);
-    f32x16 r = SELECT(most == a, maximum(b, c), SELECT(most == b, maximum(a, c), ab));
-    i32x16 has_nan = (a != a) | (b != b) | (c != c);
+    f32v ab = maximum(a, b), most = maximum(ab, c);
+    f32v r = SELECT(most == a, maximum(b, c), SELECT(most == b, maximum(a, c), ab));
+    i32v has_nan = (a != a) | (b != b) | (c != c);
     if (__builtin_expect(bits_of_lanes(has_nan) == 0, 1))
         return r;
     return SELECT(has_nan, minimum(minimum(a, b), c), r);
@@ -51,79 +51,79 @@ LANE_INLINE f32x16 median(f32x16 a, f32x16 b, f32x16 c)
 
 /* --- powers of two: through double precision, where every f32 is a normal number --- */
 
-LANE_INLINE f64x8 scale64(f64x8 x, i32x16 n, int half)
+LANE_INLINE f64v scale64(f64v x, i32v n, int half)
 {
-    i64x8 wide = (i64x8)(widen(half_of((u32x16)n, half)) << 32) >> 32;
-    return x * (f64x8)((u64x8)(wide + 1023) << 52);
+    i64v wide = (i64v)(widen(half_of((u32v)n, half)) << 32) >> 32;
+    return x * (f64v)((u64v)(wide + 1023) << 52);
 }
 
-LANE_INLINE f32x16 scale(f32x16 x, i32x16 n)
+LANE_INLINE f32v scale(f32v x, i32v n)
 {
-    n = SELECT(n > 500, (i32x16)splat32(500), n);
-    n = SELECT(n < -500, -(i32x16)splat32(500), n);
-    return (f32x16)of_halves(bits_of_f32(scale64(to_f64(x, 0), n, 0)),
-                             bits_of_f32(scale64(to_f64(x, 1), n, 1)));
+    n = SELECT(n > 500, (i32v)splat32(500), n);
+    n = SELECT(n < -500, -(i32v)splat32(500), n);
+    return (f32v)of_halves(bits_of_f32(scale64(to_f64(x, 0), n, 0)),
+                           bits_of_f32(scale64(to_f64(x, 1), n, 1)));
 }
 
-LANE_INLINE i32x16 is_nonzero_number(f32x16 x)
+LANE_INLINE i32v is_nonzero_number(f32v x)
 {
-    u32x16 magnitude = (u32x16)x & 0x7fffffff;
+    u32v magnitude = (u32v)x & 0x7fffffff;
     return (magnitude != 0) & (magnitude < 0x7f800000);
 }
 
-LANE_INLINE f64x8 fraction64(f64x8 x)
+LANE_INLINE f64v fraction64(f64v x)
 {
-    return (f64x8)(((u64x8)x & 0x800fffffffffffffull) | 0x3fe0000000000000ull);
+    return (f64v)(((u64v)x & 0x800fffffffffffffull) | 0x3fe0000000000000ull);
 }
 
 /* In [1/2, 1), with the sign. */
-LANE_INLINE f32x16 fraction(f32x16 x)
+LANE_INLINE f32v fraction(f32v x)
 {
     return SELECT(is_nonzero_number(x), THROUGH_F64(fraction64, x), x);
 }
 
-LANE_INLINE u32x8 exponent64(f64x8 x)
+LANE_INLINE u32h exponent64(f64v x)
 {
-    return narrow(((u64x8)x >> 52 & 0x7ff) - 1022);
+    return narrow(((u64v)x >> 52 & 0x7ff) - 1022);
 }
 
-LANE_INLINE u32x16 exponent(f32x16 x)
+LANE_INLINE u32v exponent(f32v x)
 {
-    u32x16 e = of_halves(exponent64(to_f64(x, 0)), exponent64(to_f64(x, 1)));
-    return SELECT(is_nonzero_number(x), e, (u32x16){0});
+    u32v e = of_halves(exponent64(to_f64(x, 0)), exponent64(to_f64(x, 1)));
+    return SELECT(is_nonzero_number(x), e, (u32v){0});
 }
 
 /* --- cube maps: the face that (x, y, z) looks at, coordinates on it --- */
 
-LANE_INLINE f32x16 magnitude(f32x16 x)
+LANE_INLINE f32v magnitude(f32v x)
 {
-    return (f32x16)((u32x16)x & 0x7fffffff);
+    return (f32v)((u32v)x & 0x7fffffff);
 }
 
 #define Z_LEADS ((magnitude(z) >= magnitude(x)) & (magnitude(z) >= magnitude(y)))
 #define Y_LEADS (magnitude(y) >= magnitude(x))
 
-LANE_INLINE f32x16 cube_face(f32x16 x, f32x16 y, f32x16 z)
+LANE_INLINE f32v cube_face(f32v x, f32v y, f32v z)
 {
-    f32x16 on_z = SELECT(z < 0, splat_f32(5), splat_f32(4)),
-           on_y = SELECT(y < 0, splat_f32(3), splat_f32(2));
-    f32x16 on_x = SELECT(x < 0, splat_f32(1), splat_f32(0));
+    f32v on_z = SELECT(z < 0, splat_f32(5), splat_f32(4)),
+         on_y = SELECT(y < 0, splat_f32(3), splat_f32(2));
+    f32v on_x = SELECT(x < 0, splat_f32(1), splat_f32(0));
     return SELECT(Z_LEADS, on_z, SELECT(Y_LEADS, on_y, on_x));
 }
 
-LANE_INLINE f32x16 cube_s(f32x16 x, f32x16 y, f32x16 z)
+LANE_INLINE f32v cube_s(f32v x, f32v y, f32v z)
 {
-    f32x16 on_z = SELECT(z < 0, -x, x), on_x = SELECT(x < 0, z, -z);
+    f32v on_z = SELECT(z < 0, -x, x), on_x = SELECT(x < 0, z, -z);
     return SELECT(Z_LEADS, on_z, SELECT(Y_LEADS, x, on_x));
 }
 
-LANE_INLINE f32x16 cube_t(f32x16 x, f32x16 y, f32x16 z)
+LANE_INLINE f32v cube_t(f32v x, f32v y, f32v z)
 {
-    f32x16 on_y = SELECT(y < 0, -z, z);
+    f32v on_y = SELECT(y < 0, -z, z);
     return SELECT(Z_LEADS, -y, SELECT(Y_LEADS, on_y, -y));
 }
 
-LANE_INLINE f32x16 cube_major(f32x16 x, f32x16 y, f32x16 z)
+LANE_INLINE f32v cube_major(f32v x, f32v y, f32v z)
 {
     return 2 * SELECT(Z_LEADS, z, SELECT(Y_LEADS, y, x));
 }
@@ -142,14 +142,12 @@ LANE_INLINE pair_source pair_at(const emu_wave *w, uint32_t low, uint32_t high, 
 LANE_INLINE void all_lanes_pair(uint8_t *d, pair_source a, pair_source b, pair_source c,
                                 uint64_t exec, lanes_f32 *f)
 {
-    EACH_CHUNK(i, 4)
+    EACH_CHUNK(i)
     {
-        f32x16 low =
-            f((f32x16)load32(a.low, i), (f32x16)load32(b.low, i), (f32x16)load32(c.low, i));
-        f32x16 high =
-            f((f32x16)load32(a.high, i), (f32x16)load32(b.high, i), (f32x16)load32(c.high, i));
-        store32(d, i, exec, (u32x16)low);
-        store32(d + EMU_VGPR_STRIDE, i, exec, (u32x16)high);
+        f32v low = f((f32v)load32(a.low, i), (f32v)load32(b.low, i), (f32v)load32(c.low, i));
+        f32v high = f((f32v)load32(a.high, i), (f32v)load32(b.high, i), (f32v)load32(c.high, i));
+        store32(d, i, exec, (u32v)low);
+        store32(d + EMU_VGPR_STRIDE, i, exec, (u32v)high);
     }
 }
 
@@ -164,9 +162,9 @@ LANE_INLINE const emu_op *run_pair(emu_wave *w, const emu_op *op, uint32_t scala
 }
 
 /* op->neg: signs of the low half, op->abs: of the high half. */
-LANE_INLINE f32x16 load_negated(lane_source s, uint32_t chunk, uint32_t negate)
+LANE_INLINE f32v load_negated(lane_source s, uint32_t chunk, uint32_t negate)
 {
-    return (f32x16)(load32(s, chunk) ^ negate << 31);
+    return (f32v)(load32(s, chunk) ^ negate << 31);
 }
 
 LANE_INLINE const emu_op *run_pair_modified(emu_wave *w, const emu_op *op, lanes_f32 *f)
@@ -177,14 +175,14 @@ LANE_INLINE const emu_op *run_pair_modified(emu_wave *w, const emu_op *op, lanes
     pair_source c = pair_at(w, op->c, op->c2, scalar & 4);
     uint8_t *d = w->vgprs + op->d;
     uint64_t exec = emu_exec_mask(w);
-    _Pragma("GCC unroll 1") for (uint32_t i = 0; i < 4; i++)
+    _Pragma("GCC unroll 1") for (uint32_t i = 0; i < N_CHUNKS; i++)
     {
-        f32x16 low = f(load_negated(a.low, i, n & 1), load_negated(b.low, i, n >> 1 & 1),
-                       load_negated(c.low, i, n >> 2 & 1));
-        f32x16 high = f(load_negated(a.high, i, m & 1), load_negated(b.high, i, m >> 1 & 1),
-                        load_negated(c.high, i, m >> 2 & 1));
-        store32(d, i, exec, (u32x16)(op->modifier & 1 ? clamp32(low) : low));
-        store32(d + EMU_VGPR_STRIDE, i, exec, (u32x16)(op->modifier & 1 ? clamp32(high) : high));
+        f32v low = f(load_negated(a.low, i, n & 1), load_negated(b.low, i, n >> 1 & 1),
+                     load_negated(c.low, i, n >> 2 & 1));
+        f32v high = f(load_negated(a.high, i, m & 1), load_negated(b.high, i, m >> 1 & 1),
+                      load_negated(c.high, i, m >> 2 & 1));
+        store32(d, i, exec, (u32v)(op->modifier & 1 ? clamp32(low) : low));
+        store32(d + EMU_VGPR_STRIDE, i, exec, (u32v)(op->modifier & 1 ? clamp32(high) : high));
     }
     EMU_NEXT;
 }
@@ -192,7 +190,7 @@ LANE_INLINE const emu_op *run_pair_modified(emu_wave *w, const emu_op *op, lanes
 /* --- handlers --- */
 
 #define DEFINE(name, value)                                                                        \
-    LANE_INLINE f32x16 name##_of(f32x16 a, f32x16 b, f32x16 c)                                     \
+    LANE_INLINE f32v name##_of(f32v a, f32v b, f32v c)                                             \
     {                                                                                              \
         (void)a, (void)b, (void)c;                                                                 \
         return value;                                                                              \

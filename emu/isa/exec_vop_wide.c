@@ -6,10 +6,10 @@
 /* --- 64 bits --- */
 
 #define DEFINE(name, n, operands, value)                                                           \
-    LANE_INLINE u64x8 name##_of(u64x8 a, u64x8 b, u64x8 c)                                         \
+    LANE_INLINE u64v name##_of(u64v a, u64v b, u64v c)                                             \
     {                                                                                              \
         (void)a, (void)b, (void)c;                                                                 \
-        return (u64x8)(value);                                                                     \
+        return (u64v)(value);                                                                      \
     }                                                                                              \
     VARIANTS(n, name, run64, operands, name##_of)
 #define W1(name, operands, cycles, value) DEFINE(name, 1, operands, value)
@@ -22,17 +22,17 @@
 
 /* --- carries --- */
 
-typedef u32x16 lanes_with_carry(u32x16 a, u32x16 b, i32x16 in, i32x16 *out);
+typedef u32v lanes_with_carry(u32v a, u32v b, i32v in, i32v *out);
 
 LANE_INLINE uint64_t all_lanes_with_carry(uint8_t *d, lane_source a, lane_source b, uint64_t carry,
                                           uint64_t exec, lanes_with_carry *f)
 {
     uint64_t carries = 0;
-    EACH_CHUNK(i, 4)
+    EACH_CHUNK(i)
     {
-        i32x16 out, in = lanes_of_bits((uint32_t)(carry >> 16 * i) & 0xffff);
+        i32v out, in = lanes_of_bits(chunk_mask(carry, i));
         store32(d, i, exec, f(load32(a, i), load32(b, i), in, &out));
-        carries |= (uint64_t)bits_of_lanes(out) << 16 * i;
+        carries |= (uint64_t)bits_of_lanes(out) << CHUNK_LANES * i;
     }
     return carries & exec;
 }
@@ -50,9 +50,9 @@ LANE_INLINE const emu_op *run_with_carry(emu_wave *w, const emu_op *op, uint32_t
 }
 
 #define WITH_CARRY(name, operands, takes, value, carries)                                          \
-    LANE_INLINE u32x16 name##_of(u32x16 a, u32x16 b, i32x16 in, i32x16 *out)                       \
+    LANE_INLINE u32v name##_of(u32v a, u32v b, i32v in, i32v *out)                                 \
     {                                                                                              \
-        u32x16 r = value;                                                                          \
+        u32v r = value;                                                                            \
         (void)in;                                                                                  \
         *out = carries;                                                                            \
         return r;                                                                                  \
@@ -67,20 +67,20 @@ LANE_INLINE uint64_t all_lanes_mad64(uint8_t *d, lane_source a, lane_source b, l
                                      uint64_t exec, bool is_signed)
 {
     uint64_t carries = 0;
-    EACH_CHUNK(i, 8)
+    EACH_HALF(i)
     {
-        u64x8 x = load64(a, i, false), y = load64(b, i, false), z = load64(c, i, true);
-        u64x8 product = multiply_even((u32x16)x, (u32x16)y);
+        u64v x = load64(a, i, false), y = load64(b, i, false), z = load64(c, i, true);
+        u64v product = multiply_even((u32v)x, (u32v)y);
         if (is_signed)
-            product -= (SELECT((i64x8)(x << 32) < 0, y, (u64x8){0}) +
-                        SELECT((i64x8)(y << 32) < 0, x, (u64x8){0}))
+            product -= (SELECT((i64v)(x << 32) < 0, y, (u64v){0}) +
+                        SELECT((i64v)(y << 32) < 0, x, (u64v){0}))
                        << 32;
-        u64x8 r = product + z;
-        i64x8 carry = r < z;
+        u64v r = product + z;
+        i64v carry = r < z;
         if (is_signed)
-            carry = (i64x8)((product ^ r) & (z ^ r)) < 0;
+            carry = (i64v)((product ^ r) & (z ^ r)) < 0;
         store64(d, i, exec, r);
-        carries |= (uint64_t)bits_of_lanes64(carry) << 8 * i;
+        carries |= (uint64_t)bits_of_lanes64(carry) << HALF_LANES * i;
     }
     return carries & exec;
 }

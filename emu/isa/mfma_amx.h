@@ -17,9 +17,11 @@
 
 /* The instructions as text: their intrinsics do not say that they touch memory. */
 #define TILE_LOAD(tile, at, stride)                                                                \
-    __asm__ volatile("tileloadd (%0,%1,1), %%tmm" #tile ::"r"(at), "r"((size_t)(stride)) : "memory")
+    __asm__ volatile("tileloadd (%0,%1,1), %%tmm" #tile ::"r"(at), "r"((size_t)(stride)) : "memor" \
+                                                                                           "y")
 #define TILE_STORE(tile, at, stride)                                                               \
-    __asm__ volatile("tilestored %%tmm" #tile ", (%0,%1,1)" ::"r"(at), "r"((size_t)(stride)) : "memory")
+    __asm__ volatile("tilestored %%tmm" #tile ", (%0,%1,1)" ::"r"(at), "r"((size_t)(stride))       \
+                     : "memory")
 #define TILE_MULTIPLY(c, a, b) __asm__ volatile("tdpbf16ps %tmm" #b ", %tmm" #a ", %tmm" #c)
 
 enum { AMX_OPERAND_BYTES = 512 }; /* A or B of one instruction, prepared */
@@ -47,38 +49,40 @@ LANE_INLINE void amx_use(const amx_shape *shape)
 {
     amx_shape now;
     __asm__ volatile("sttilecfg %0" : "=m"(now));
-    if (mask_differs(*(const chunk_u32 *)(const void *)&now, *(const chunk_u32 *)(const void *)shape))
+    if (mask_differs(*(const u32v *)(const void *)&now, *(const u32v *)(const void *)shape))
         __asm__ volatile("ldtilecfg %0" ::"m"(*shape));
 }
 
 /* --- operands --- */
 
 /* Pair p of 16 lanes from `lane` on: register p % 2, group of lanes p / 2. */
-LANE_INLINE chunk_u32 amx_pairs(const uint8_t *registers, uint32_t m, uint32_t lane, uint32_t p)
+LANE_INLINE u32v amx_pairs(const uint8_t *registers, uint32_t m, uint32_t lane, uint32_t p)
 {
     return *chunk_of(registers + 4 * (lane + m * (p / 2)), p % 2);
 }
 
 /* Four pairs of 16 lanes -> 16 rows of four pairs, four rows to a vector. */
-LANE_INLINE void amx_turn(const uint8_t *registers, uint32_t m, uint32_t lane, uint32_t first, chunk_u32 rows[4])
+LANE_INLINE void amx_turn(const uint8_t *registers, uint32_t m, uint32_t lane, uint32_t first,
+                          u32v rows[4])
 {
-    chunk_u32 p0 = amx_pairs(registers, m, lane, first), p1 = amx_pairs(registers, m, lane, first + 1);
-    chunk_u32 p2 = amx_pairs(registers, m, lane, first + 2), p3 = amx_pairs(registers, m, lane, first + 3);
-    chunk_u32 even_low = __builtin_shuffle(p0, p2, CHUNK_INDEX(INTERLEAVED_LOW));
-    chunk_u32 even_high = __builtin_shuffle(p0, p2, CHUNK_INDEX(INTERLEAVED_HIGH));
-    chunk_u32 odd_low = __builtin_shuffle(p1, p3, CHUNK_INDEX(INTERLEAVED_LOW));
-    chunk_u32 odd_high = __builtin_shuffle(p1, p3, CHUNK_INDEX(INTERLEAVED_HIGH));
-    rows[0] = __builtin_shuffle(even_low, odd_low, CHUNK_INDEX(INTERLEAVED_LOW));
-    rows[1] = __builtin_shuffle(even_low, odd_low, CHUNK_INDEX(INTERLEAVED_HIGH));
-    rows[2] = __builtin_shuffle(even_high, odd_high, CHUNK_INDEX(INTERLEAVED_LOW));
-    rows[3] = __builtin_shuffle(even_high, odd_high, CHUNK_INDEX(INTERLEAVED_HIGH));
+    u32v p0 = amx_pairs(registers, m, lane, first), p1 = amx_pairs(registers, m, lane, first + 1);
+    u32v p2 = amx_pairs(registers, m, lane, first + 2),
+         p3 = amx_pairs(registers, m, lane, first + 3);
+    u32v even_low = __builtin_shuffle(p0, p2, EACH_LANE(INTERLEAVED_LOW));
+    u32v even_high = __builtin_shuffle(p0, p2, EACH_LANE(INTERLEAVED_HIGH));
+    u32v odd_low = __builtin_shuffle(p1, p3, EACH_LANE(INTERLEAVED_LOW));
+    u32v odd_high = __builtin_shuffle(p1, p3, EACH_LANE(INTERLEAVED_HIGH));
+    rows[0] = __builtin_shuffle(even_low, odd_low, EACH_LANE(INTERLEAVED_LOW));
+    rows[1] = __builtin_shuffle(even_low, odd_low, EACH_LANE(INTERLEAVED_HIGH));
+    rows[2] = __builtin_shuffle(even_high, odd_high, EACH_LANE(INTERLEAVED_LOW));
+    rows[3] = __builtin_shuffle(even_high, odd_high, EACH_LANE(INTERLEAVED_HIGH));
 }
 
 /* Two tiles of 16 rows of 16 bytes: rows i with i / 4 even, then odd. */
 LANE_INLINE void amx_prepare_a_32(const uint8_t *a, uint8_t *out)
 {
     for (uint32_t half = 0; half < 2; half++) {
-        chunk_u32 rows[4];
+        u32v rows[4];
         amx_turn(a, 32, 16 * half, 0, rows);
         for (uint32_t b = 0; b < 4; b++)
             *chunk_of(out + 256 * (b % 2) + 64 * (2 * half + b / 2), 0) = rows[b];
@@ -94,18 +98,19 @@ LANE_INLINE void amx_prepare_b_32(const uint8_t *b, uint8_t *out)
 }
 
 /* Quarters 0 and 1 (or 2 and 3) of two vectors, by turns. */
-#define QUARTER_OF(i) ((i) % 4 + (i) / 8 * 4 + (i) / 4 % 2 * 16)
+#define QUARTER_OF(i)    ((i) % 4 + (i) / 8 * 4 + (i) / 4 % 2 * 16)
 #define QUARTER_ABOVE(i) (QUARTER_OF(i) + 8)
 
 /* 16 rows of 32 bytes; the tile of register v takes rows v, v + 4, v + 8, v + 12. */
 LANE_INLINE void amx_prepare_a_16(const uint8_t *a, uint8_t *out)
 {
-    chunk_u32 low[4], high[4];
+    u32v low[4], high[4];
     amx_turn(a, 16, 0, 0, low);
     amx_turn(a, 16, 0, 4, high);
     for (uint32_t b = 0; b < 4; b++) {
-        *chunk_of(out + 128 * b, 0) = __builtin_shuffle(low[b], high[b], CHUNK_INDEX(QUARTER_OF));
-        *chunk_of(out + 128 * b + 64, 0) = __builtin_shuffle(low[b], high[b], CHUNK_INDEX(QUARTER_ABOVE));
+        *chunk_of(out + 128 * b, 0) = __builtin_shuffle(low[b], high[b], EACH_LANE(QUARTER_OF));
+        *chunk_of(out + 128 * b + 64, 0) =
+            __builtin_shuffle(low[b], high[b], EACH_LANE(QUARTER_ABOVE));
     }
 }
 
@@ -119,7 +124,7 @@ LANE_INLINE void amx_prepare_b_16(const uint8_t *b, uint8_t *out)
 
 /* Distances between C's four tiles and between their rows, for M = 32 and 16. */
 #define AMX_TILE_BYTES(m) ((m) == 32 ? 64 : EMU_VGPR_STRIDE)
-#define AMX_ROW_BYTES(m) ((m) == 32 ? EMU_VGPR_STRIDE : 64)
+#define AMX_ROW_BYTES(m)  ((m) == 32 ? EMU_VGPR_STRIDE : 64)
 
 LANE_INLINE void amx_load_sums(const uint8_t *c, uint32_t m)
 {
@@ -132,7 +137,7 @@ LANE_INLINE void amx_load_sums(const uint8_t *c, uint32_t m)
 /* The same value everywhere: rows at distance 0. */
 LANE_INLINE void amx_splat_sums(uint32_t constant)
 {
-    chunk_u32 row = chunk_splat(constant);
+    u32v row = chunk_splat(constant);
     TILE_LOAD(0, &row, 0);
     TILE_LOAD(1, &row, 0);
     TILE_LOAD(2, &row, 0);

@@ -24,7 +24,7 @@ typedef struct mfma_shape {
 } mfma_shape;
 
 enum {
-    MFMA_MAX_VALUES = 8, /* of one operand per lane */
+    MFMA_MAX_VALUES = 8,   /* of one operand per lane */
     MFMA_MAX_RESULTS = 32, /* registers of C and D */
 };
 
@@ -44,9 +44,11 @@ LANE_INLINE uint32_t result_registers(mfma_shape s)
 }
 
 /* Bytes from the start of plane 0 to element [i][k] of block b. */
-LANE_INLINE size_t element_offset(mfma_shape s, uint32_t per_lane, uint32_t b, uint32_t i, uint32_t k)
+LANE_INLINE size_t element_offset(mfma_shape s, uint32_t per_lane, uint32_t b, uint32_t i,
+                                  uint32_t k)
 {
-    return (size_t)EMU_VGPR_STRIDE * (k % per_lane) + 4 * (i + s.m * b + s.m * s.blocks * (k / per_lane));
+    return (size_t)EMU_VGPR_STRIDE * (k % per_lane) +
+           4 * (i + s.m * b + s.m * s.blocks * (k / per_lane));
 }
 
 /* Bytes from the first result register to row i of block b.  Not for M = 4. */
@@ -56,9 +58,6 @@ LANE_INLINE size_t row_offset(mfma_shape s, uint32_t b, uint32_t i)
     return (size_t)EMU_VGPR_STRIDE * (b * s.m * s.m / 64 + i / (4 * groups) * 4 + i % 4) +
            4 * s.m * (i / 4 % groups);
 }
-
-typedef float chunk_f32 __attribute__((vector_size(64), may_alias));
-typedef int32_t chunk_i32 __attribute__((vector_size(64), may_alias));
 
 /* --- copies of registers --- */
 
@@ -79,8 +78,9 @@ typedef struct mfma_operands {
 LANE_INLINE mfma_operands mfma_operands_of(const emu_wave *w, const emu_op *op)
 {
     bool is_constant = op->scalar_sources & 4;
-    return (mfma_operands){w->vgprs + op->a, w->vgprs + op->b, is_constant ? NULL : w->vgprs + op->c,
-                           w->vgprs + op->d, is_constant ? w->s[op->c] : 0};
+    return (mfma_operands){w->vgprs + op->a, w->vgprs + op->b,
+                           is_constant ? NULL : w->vgprs + op->c, w->vgprs + op->d,
+                           is_constant ? w->s[op->c] : 0};
 }
 
 LANE_INLINE bool registers_overlap(const uint8_t *p, uint32_t n, const uint8_t *q, uint32_t m)
@@ -106,8 +106,9 @@ LANE_INLINE uint32_t exchanged_lane(int32_t blgp, uint32_t l)
     return l % 32 + (blgp == 2 ? 32 : 0);
 }
 
-static __attribute__((noinline)) void mfma_put_aside(const emu_op *op, mfma_shape s, uint32_t n_registers,
-                                                     mfma_operands *o, mfma_copy *copy)
+static __attribute__((noinline)) void mfma_put_aside(const emu_op *op, mfma_shape s,
+                                                     uint32_t n_registers, mfma_operands *o,
+                                                     mfma_copy *copy)
 {
     for (uint32_t r = 0; r < n_registers; r++)
         for (uint32_t l = 0; l < 64; l++) {
@@ -124,8 +125,8 @@ static __attribute__((noinline)) void mfma_put_aside(const emu_op *op, mfma_shap
 }
 
 /* All sources are read before the result is written, whatever overlaps. */
-LANE_INLINE void mfma_protect(const emu_op *op, mfma_shape s, uint32_t n_registers, mfma_operands *o,
-                              mfma_copy *copy)
+LANE_INLINE void mfma_protect(const emu_op *op, mfma_shape s, uint32_t n_registers,
+                              mfma_operands *o, mfma_copy *copy)
 {
     uint32_t n = result_registers(s);
     bool moves = o->c && o->c != o->d && registers_overlap(o->c, n, o->d, n);

@@ -72,7 +72,8 @@ typedef struct silicon_planes {
     mfma_planes exponent, significand;
 } silicon_planes;
 
-static __attribute__((noinline)) void split_planes(mfma_type t, uint32_t n_planes, const uint8_t *values, silicon_planes *out)
+static __attribute__((noinline)) void split_planes(mfma_type t, uint32_t n_planes,
+                                                   const uint8_t *values, silicon_planes *out)
 {
     for (uint32_t p = 0; p < n_planes; p++) {
         size_t at = (size_t)EMU_VGPR_STRIDE * p;
@@ -89,25 +90,25 @@ static __attribute__((noinline)) void split_planes(mfma_type t, uint32_t n_plane
 
 /* A sum of aligned products with 24 fractional bits, and its exponent. */
 typedef struct silicon_sum {
-    chunk_i32 significand, exponent;
+    i32v significand, exponent;
 } silicon_sum;
 
-LANE_INLINE chunk_i32 larger(chunk_i32 a, chunk_i32 b)
+LANE_INLINE i32v larger(i32v a, i32v b)
 {
-    chunk_i32 is_larger = a > b;
+    i32v is_larger = a > b;
     return (a & is_larger) | (b & ~is_larger);
 }
 
-LANE_INLINE chunk_i32 at_most_31(chunk_i32 a)
+LANE_INLINE i32v at_most_31(i32v a)
 {
-    chunk_i32 is_less = a < 31;
+    i32v is_less = a < 31;
     return (a & is_less) | (31 & ~is_less);
 }
 
 /* Toward zero. */
-LANE_INLINE chunk_i32 shift_out(chunk_i32 a, chunk_i32 n)
+LANE_INLINE i32v shift_out(i32v a, i32v n)
 {
-    chunk_i32 sign = a >> 31;
+    i32v sign = a >> 31;
     return (((a ^ sign) - sign) >> at_most_31(n) ^ sign) - sign;
 }
 
@@ -116,32 +117,33 @@ typedef struct silicon_factors {
     int32_t fraction_bits; /* of a product */
 } silicon_factors;
 
-LANE_INLINE chunk_i32 plane_chunk(const mfma_planes *planes, size_t at)
+LANE_INLINE i32v plane_chunk(const mfma_planes *planes, size_t at)
 {
-    return (chunk_i32)*chunk_of(planes->bytes + at, 0);
+    return (i32v)*chunk_of(planes->bytes + at, 0);
 }
 
-LANE_INLINE chunk_i32 plane_splat(const mfma_planes *planes, size_t at)
+LANE_INLINE i32v plane_splat(const mfma_planes *planes, size_t at)
 {
     int32_t value;
     memcpy(&value, planes->bytes + at, 4);
-    return value - (chunk_i32){0};
+    return value - (i32v){0};
 }
 
 /* Step 2: n products, k = first, first + stride, ...; a_at and b_at are the elements' offsets by k. */
-static silicon_sum aligned_sum(const silicon_factors *f, uint32_t n, uint32_t first, uint32_t stride,
-                               const size_t *a_at, const size_t *b_at)
+static silicon_sum aligned_sum(const silicon_factors *f, uint32_t n, uint32_t first,
+                               uint32_t stride, const size_t *a_at, const size_t *b_at)
 {
-    chunk_i32 exponent[MFMA_MAX_GROUP];
+    i32v exponent[MFMA_MAX_GROUP];
     silicon_sum sum = {{0}, {0}};
     for (uint32_t x = 0, k = first; x < n; x++, k += stride) {
         exponent[x] = plane_splat(&f->a->exponent, a_at[k]) + plane_chunk(&f->b->exponent, b_at[k]);
         sum.exponent = x ? larger(sum.exponent, exponent[x]) : exponent[x];
     }
     for (uint32_t x = 0, k = first; x < n; x++, k += stride) {
-        chunk_i32 product =
+        i32v product =
             plane_splat(&f->a->significand, a_at[k]) * plane_chunk(&f->b->significand, b_at[k]);
-        sum.significand += shift_out(product << (24 - f->fraction_bits), sum.exponent - exponent[x]);
+        sum.significand +=
+            shift_out(product << (24 - f->fraction_bits), sum.exponent - exponent[x]);
     }
     return sum;
 }
@@ -149,7 +151,7 @@ static silicon_sum aligned_sum(const silicon_factors *f, uint32_t n, uint32_t fi
 /* Even and odd k of 8-bit floats, downward at the larger exponent. */
 LANE_INLINE silicon_sum joined(silicon_sum a, silicon_sum b)
 {
-    chunk_i32 exponent = larger(a.exponent, b.exponent);
+    i32v exponent = larger(a.exponent, b.exponent);
     return (silicon_sum){(a.significand >> at_most_31(exponent - a.exponent)) +
                              (b.significand >> at_most_31(exponent - b.exponent)),
                          exponent};
@@ -161,7 +163,8 @@ LANE_INLINE float add_to(float c, int32_t significand, int32_t exponent, bool dr
     mfma_number x;
     uint32_t bits;
     memcpy(&bits, &c, 4);
-    int32_t field = (int32_t)(bits >> 23 & 0xff), magnitude = (int32_t)(bits & 0x7fffff) | (field ? 0x800000 : 0);
+    int32_t field = (int32_t)(bits >> 23 & 0xff),
+            magnitude = (int32_t)(bits & 0x7fffff) | (field ? 0x800000 : 0);
     x.exponent = !magnitude ? MFMA_ZERO_EXPONENT : field ? field - 127 : -126;
     x.significand = bits >> 31 ? -magnitude : magnitude;
     int32_t most = exponent > x.exponent ? exponent : x.exponent;
@@ -176,7 +179,7 @@ LANE_INLINE float add_to(float c, int32_t significand, int32_t exponent, bool dr
     return (float)((double)(sum + old * 128) * scale);
 }
 
-static chunk_f32 add_columns(chunk_f32 c, silicon_sum sum, bool drops_small)
+static f32v add_columns(f32v c, silicon_sum sum, bool drops_small)
 {
     for (uint32_t l = 0; l < CHUNK_LANES; l++)
         c[l] = add_to(c[l], sum.significand[l], sum.exponent[l], drops_small);
@@ -189,8 +192,8 @@ static void silicon_columns(const silicon_factors *f, bool is_8, uint32_t group,
                             uint32_t column)
 {
     size_t at = row_offset(s, b, i) + 4 * column;
-    chunk_u32 old = o->c ? *chunk_of(o->c + at, 0) : chunk_splat(o->constant);
-    chunk_f32 c = (chunk_f32)old;
+    u32v old = o->c ? *chunk_of(o->c + at, 0) : chunk_splat(o->constant);
+    f32v c = (f32v)old;
     for (uint32_t first = 0; first < s.k; first += group) {
         size_t a_at[MFMA_MAX_GROUP], b_at[MFMA_MAX_GROUP];
         for (uint32_t x = 0; x < group; x++) {
@@ -202,7 +205,7 @@ static void silicon_columns(const silicon_factors *f, bool is_8, uint32_t group,
                                : aligned_sum(f, group, 0, 1, a_at, b_at);
         c = add_columns(c, sum, is_8);
     }
-    *chunk_of(o->d + at, 0) = (chunk_u32)c;
+    *chunk_of(o->d + at, 0) = (u32v)c;
 }
 
 /* --- elements one by one: infinities, NaN, the end of the range, and 4x4 blocks --- */
@@ -220,7 +223,8 @@ LANE_INLINE double special_sum(const float *a, const float *b, uint32_t n, float
     return isfinite(sum) ? huge : sum;
 }
 
-static float add_group(mfma_type ta, mfma_type tb, const float *a, const float *b, uint32_t n, float c)
+static float add_group(mfma_type ta, mfma_type tb, const float *a, const float *b, uint32_t n,
+                       float c)
 {
     uint32_t n_sums = is_8_bit(ta) ? 2 : 1;
     int32_t significand[2] = {0}, exponent[2] = {0};
@@ -234,7 +238,8 @@ static float add_group(mfma_type ta, mfma_type tb, const float *a, const float *
             memcpy(&a_bits, &a[k], 4);
             memcpy(&b_bits, &b[k], 4);
             mfma_number x = split(ta, a_bits), y = split(tb, b_bits);
-            product[k] = x.significand * y.significand * (1 << (24 - mantissa_bits(ta) - mantissa_bits(tb)));
+            product[k] =
+                x.significand * y.significand * (1 << (24 - mantissa_bits(ta) - mantissa_bits(tb)));
             e[k] = x.exponent + y.exponent;
             most = e[k] > most ? e[k] : most;
         }
@@ -292,7 +297,8 @@ LANE_INLINE int32_t largest_exponent(const uint8_t *registers, uint32_t n)
     uint32_t most = 0;
     for (uint32_t r = 0; r < n; r++)
         for (uint32_t l = 0; l < 64; l++) {
-            uint32_t field = ((const uint32_t *)(registers + (size_t)EMU_VGPR_STRIDE * r))[l] >> 23 & 0xff;
+            uint32_t field =
+                ((const uint32_t *)(registers + (size_t)EMU_VGPR_STRIDE * r))[l] >> 23 & 0xff;
             most = field > most ? field : most;
         }
     return (int32_t)most - 127;
@@ -300,7 +306,8 @@ LANE_INLINE int32_t largest_exponent(const uint8_t *registers, uint32_t n)
 
 LANE_INLINE bool stays_in_range(mfma_shape s, uint32_t per_lane, const mfma_operands *o)
 {
-    int32_t c = o->c ? largest_exponent(o->c, result_registers(s)) : (int32_t)(o->constant >> 23 & 0xff) - 127;
+    int32_t c = o->c ? largest_exponent(o->c, result_registers(s))
+                     : (int32_t)(o->constant >> 23 & 0xff) - 127;
     int32_t a = largest_exponent(o->a, per_lane), b = largest_exponent(o->b, per_lane);
     return a < 128 && b < 128 && c < MFMA_SAFE_EXPONENT && a + b < MFMA_SAFE_EXPONENT;
 }
@@ -320,7 +327,8 @@ static __attribute__((noinline)) void silicon_product(mfma_type ta, mfma_type tb
         for (uint32_t i = 0; i < s.m; i++)
             for (uint32_t j = 0; j < s.m; j += by_columns ? CHUNK_LANES : 1)
                 if (by_columns)
-                    silicon_columns(&f, is_8_bit(ta), group_size(ta, s), s, per_lane, o, block, i, j);
+                    silicon_columns(&f, is_8_bit(ta), group_size(ta, s), s, per_lane, o, block, i,
+                                    j);
                 else
                     silicon_element(ta, tb, s, per_lane, o, block, i, j);
 }

@@ -1,7 +1,7 @@
 /* emu/isa/rows.c: all instruction rows of the SIMD level that this host runs, by mnemonic.
  *
  * Every exec_<name>.c brings one table per level; EMU_TABLES lists them.  The level is the best that the
- * host has, or what MOESAIC_EMU_SIMD says (base, avx512; amx is avx512 with matrix tiles).
+ * host has, or what MOESAIC_EMU_SIMD says (amx is avx512 with matrix tiles).
  * SPDX-License-Identifier: MIT
  */
 #include "emu/isa/rows.h"
@@ -31,15 +31,48 @@
     X(ds, level)                                                                                   \
     X(mfma, level)
 
+/* SIMD levels, the best last. */
+#define EMU_LEVELS(X) X(base) X(avx2) X(avx512)
+
+typedef void emu_fuse(emu_op *ops, size_t n, const bool *is_target);
+
 #define DECLARE(name, level) extern const emu_table emu_table_##name##_##level;
 #define ADDRESS(name, level) &emu_table_##name##_##level,
-EMU_TABLES(DECLARE, base)
-EMU_TABLES(DECLARE, avx512)
-void emu_fuse_mfma_base(emu_op *ops, size_t n, const bool *is_target);
-void emu_fuse_mfma_avx512(emu_op *ops, size_t n, const bool *is_target);
+#define DECLARE_LEVEL(level)                                                                       \
+    EMU_TABLES(DECLARE, level)                                                                     \
+    emu_fuse emu_fuse_mfma_##level;                                                                \
+    static const emu_table *const level##_tables[] = {EMU_TABLES(ADDRESS, level)};
+EMU_LEVELS(DECLARE_LEVEL)
 
-static const emu_table *const base_tables[] = {EMU_TABLES(ADDRESS, base)};
-static const emu_table *const avx512_tables[] = {EMU_TABLES(ADDRESS, avx512)};
+static bool has_base(void)
+{
+    return true;
+}
+
+static bool has_avx2(void)
+{
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+           __builtin_cpu_supports("f16c") && __builtin_cpu_supports("bmi2") &&
+           __builtin_cpu_supports("lzcnt");
+}
+
+static bool has_avx512(void)
+{
+    return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
+           __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("avx512bf16");
+}
+
+static const struct level {
+    const char *name;
+    bool (*host_has)(void);
+    const emu_table *const *tables;
+    emu_fuse *fuse;
+} levels[] = {
+#define LEVEL(level) {#level, has_##level, level##_tables, emu_fuse_mfma_##level},
+    EMU_LEVELS(LEVEL)
+#undef LEVEL
+};
 
 enum {
     N_TABLES = sizeof base_tables / sizeof *base_tables,
@@ -51,7 +84,8 @@ static struct {
     const emu_row *rows[MAX_ROWS];
     uint16_t n_rows;
     uint16_t slot[N_SLOTS]; /* row + 1; 0: empty */
-    bool is_avx512, has_tiles;
+    const struct level *level;
+    bool has_tiles;
 } all;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -63,18 +97,14 @@ static uint32_t hash(const char *s)
     return h;
 }
 
-static bool host_has_avx512(void)
+/* The level that the environment asks for or else the best, of those that the host has. */
+static const struct level *choose_level(const char *wish)
 {
-    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-           __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
-           __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("avx512bf16");
-}
-
-/* The level that the environment asks for, or is free to. */
-static bool wishes(const char *level)
-{
-    const char *wish = getenv("MOESAIC_EMU_SIMD");
-    return !wish || !strcmp(wish, level);
+    const struct level *best = levels;
+    for (size_t i = 1; i < sizeof levels / sizeof *levels; i++)
+        if (levels[i].host_has() && (!wish || strcmp(best->name, wish) != 0))
+            best = &levels[i];
+    return best;
 }
 
 static void add_table(const emu_table *table)
@@ -90,11 +120,12 @@ static void add_table(const emu_table *table)
 
 static void build(void)
 {
-    all.is_avx512 = host_has_avx512() && (wishes("avx512") || wishes("amx"));
-    all.has_tiles = all.is_avx512 && wishes("amx") && emu_tiles_request();
-    const emu_table *const *tables = all.is_avx512 ? avx512_tables : base_tables;
+    const char *wish = getenv("MOESAIC_EMU_SIMD");
+    all.level = choose_level(wish);
+    all.has_tiles = all.level->tables == avx512_tables && (!wish || !strcmp(wish, "amx")) &&
+                    emu_tiles_request();
     for (size_t i = 0; i < N_TABLES; i++)
-        add_table(tables[i]);
+        add_table(all.level->tables[i]);
 }
 
 const emu_row *emu_rows_find(const char *mnemonic)
@@ -128,12 +159,12 @@ size_t emu_rows_count(void)
 const char *emu_rows_level(void)
 {
     pthread_once(&once, build);
-    return all.has_tiles ? "amx" : all.is_avx512 ? "avx512" : "base";
+    return all.has_tiles ? "amx" : all.level->name;
 }
 
 bool emu_rows_wide(void)
 {
-    return all.is_avx512;
+    return all.level != levels;
 }
 
 bool emu_rows_tiles(void)
@@ -143,5 +174,5 @@ bool emu_rows_tiles(void)
 
 void emu_rows_fuse(emu_op *ops, size_t n, const bool *is_target)
 {
-    (all.is_avx512 ? emu_fuse_mfma_avx512 : emu_fuse_mfma_base)(ops, n, is_target);
+    all.level->fuse(ops, n, is_target);
 }

@@ -14,7 +14,7 @@ uint16_t emu_rows_index(const emu_row *row);
 const emu_row *emu_rows_at(uint16_t index);
 size_t emu_rows_count(void);
 
-/* "amx" (avx512 with matrix tiles), "avx512" or "base". */
+/* "amx" (avx512 with matrix tiles), "avx512", "avx2" or "base". */
 const char *emu_rows_level(void);
 
 /* Whether 256-bit and wider host registers are in use (their upper halves must be cleared before SSE code). */

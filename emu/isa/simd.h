@@ -1,223 +1,207 @@
 /* emu/isa/simd.h: lanes in vectors, for arithmetic of every format.
  *
- * A register of 64 lanes is four vectors of 16 words; 64-bit values are eight vectors of 8, put together from the two
- * registers.  A row of a .def table is a function from vectors to a vector; a run_<form>() below applies it to all
- * lanes of EXEC: vectors go straight to the register when EXEC is all ones, else they are merged with what is there.
- * GNU vectors serve both SIMD levels; what they cannot say is a primitive with two versions.
+ * Vectors are as wide as the host's (vector.h); those of 64-bit values are put together from two registers.  A row of a
+ * .def table is a function from vectors to a vector; a run_<form>() below applies it to all lanes of EXEC: vectors go
+ * straight to the register when EXEC is all ones, else they are merged with what is there.  GNU vectors serve all
+ * SIMD levels; what they cannot say is a primitive with a version per level.
  * SPDX-License-Identifier: MIT
  */
 #ifndef MOESAIC_EMU_ISA_SIMD_H
 #define MOESAIC_EMU_ISA_SIMD_H
 
 #include "emu/isa/decode.h"
+#include "emu/isa/vector.h"
 #include "emu/isa/wave.h"
-
-#include <immintrin.h>
-
-#define LANE_INLINE static inline __attribute__((always_inline))
-#ifdef __AVX512F__
-#define EACH_CHUNK(c, n) _Pragma("GCC unroll 8") for (uint32_t c = 0; c < (n); c++)
-#else
-#define EACH_CHUNK(c, n) _Pragma("GCC unroll 1") for (uint32_t c = 0; c < (n); c++)
-#endif
-
-typedef uint32_t u32x16 __attribute__((vector_size(64), may_alias));
-typedef int32_t i32x16 __attribute__((vector_size(64), may_alias));
-typedef float f32x16 __attribute__((vector_size(64), may_alias));
-typedef uint16_t u16x32 __attribute__((vector_size(64), may_alias));
-typedef int16_t i16x32 __attribute__((vector_size(64), may_alias));
-typedef uint8_t u8x64 __attribute__((vector_size(64), may_alias));
-typedef int8_t i8x64 __attribute__((vector_size(64), may_alias));
-typedef uint64_t u64x8 __attribute__((vector_size(64), may_alias));
-typedef int64_t i64x8 __attribute__((vector_size(64), may_alias));
-typedef double f64x8 __attribute__((vector_size(64), may_alias));
-typedef uint32_t u32x8 __attribute__((vector_size(32), may_alias));
-typedef float f32x8 __attribute__((vector_size(32), may_alias));
 
 /* a where the mask (all ones or zeros per element) is set, else b. */
 #define SELECT(mask, a, b)                                                                         \
     ((__typeof__(a))(((mask) & (__typeof__(mask))(a)) | (~(mask) & (__typeof__(mask))(b))))
 
-LANE_INLINE u32x16 splat32(uint32_t x)
+LANE_INLINE u32v splat32(uint32_t x)
 {
-    return x - (u32x16){0};
+    return x - (u32v){0};
 }
 
-LANE_INLINE u64x8 splat64(uint64_t x)
+LANE_INLINE u64v splat64(uint64_t x)
 {
-    return x - (u64x8){0};
+    return x - (u64v){0};
 }
 
-LANE_INLINE f32x16 splat_f32(float x)
+LANE_INLINE f32v splat_f32(float x)
 {
-    return x - (f32x16){0};
+    return x - (f32v){0};
 }
 
-LANE_INLINE f64x8 splat_f64(double x)
+LANE_INLINE f64v splat_f64(double x)
 {
-    return x - (f64x8){0};
+    return x - (f64v){0};
 }
 
 /* --- masks: bit l of a word is lane l --- */
 
-LANE_INLINE i32x16 lanes_of_bits(uint32_t bits)
+LANE_INLINE i32v lanes_of_bits(uint32_t bits)
 {
 #ifdef __AVX512F__
-    return (i32x16)_mm512_movm_epi32((__mmask16)bits);
+    return (i32v)_mm512_movm_epi32((__mmask16)bits);
 #else
-    const u32x16 bit = {1,     2,     4,     8,     16,     32,     64,     128,
-                        0x100, 0x200, 0x400, 0x800, 0x1000, 0x2000, 0x4000, 0x8000};
-    return (splat32(bits) & bit) != 0;
+#define BIT(i) (1u << (i))
+    return (splat32(bits) & EACH_LANE(BIT)) != 0;
+#undef BIT
 #endif
 }
 
-LANE_INLINE i64x8 lanes_of_bits64(uint32_t bits)
+LANE_INLINE i64v lanes_of_bits64(uint32_t bits)
 {
 #ifdef __AVX512F__
-    return (i64x8)_mm512_movm_epi64((__mmask8)bits);
+    return (i64v)_mm512_movm_epi64((__mmask8)bits);
 #else
-    const u64x8 bit = {1, 2, 4, 8, 16, 32, 64, 128};
+#ifdef __AVX2__
+    const u64v bit = {1, 2, 4, 8};
+#else
+    const u64v bit = {1, 2};
+#endif
     return (splat64(bits) & bit) != 0;
 #endif
 }
 
-LANE_INLINE uint32_t bits_of_lanes(i32x16 mask)
+LANE_INLINE uint32_t bits_of_lanes(i32v mask)
 {
 #ifdef __AVX512F__
     return _mm512_movepi32_mask((__m512i)mask);
+#elif defined __AVX2__
+    return (uint32_t)_mm256_movemask_ps((__m256)mask);
 #else
-    const __m128 *part = (const __m128 *)&mask;
-    uint32_t bits = 0;
-    for (int i = 0; i < 4; i++)
-        bits |= (uint32_t)_mm_movemask_ps(part[i]) << 4 * i;
-    return bits;
+    return (uint32_t)_mm_movemask_ps((__m128)mask);
 #endif
 }
 
-LANE_INLINE uint32_t bits_of_lanes64(i64x8 mask)
+LANE_INLINE uint32_t bits_of_lanes64(i64v mask)
 {
 #ifdef __AVX512F__
     return _mm512_movepi64_mask((__m512i)mask);
+#elif defined __AVX2__
+    return (uint32_t)_mm256_movemask_pd((__m256d)mask);
 #else
-    const __m128d *part = (const __m128d *)&mask;
-    uint32_t bits = 0;
-    for (int i = 0; i < 4; i++)
-        bits |= (uint32_t)_mm_movemask_pd(part[i]) << 2 * i;
-    return bits;
+    return (uint32_t)_mm_movemask_pd((__m128d)mask);
 #endif
 }
 
 /* --- conversions between 8 lanes of 32 and of 64 bits --- */
 
-LANE_INLINE u64x8 widen(u32x8 x)
+LANE_INLINE u64v widen(u32h x)
 {
 #ifdef __AVX512F__
-    return (u64x8)_mm512_cvtepu32_epi64((__m256i)x);
+    return (u64v)_mm512_cvtepu32_epi64((__m256i)x);
+#elif defined __AVX2__
+    return (u64v)_mm256_cvtepu32_epi64((__m128i)x);
 #else
-    return __builtin_convertvector(x, u64x8);
+    return __builtin_convertvector(x, u64v);
 #endif
 }
 
-LANE_INLINE u32x8 narrow(u64x8 x)
+LANE_INLINE u32h narrow(u64v x)
 {
 #ifdef __AVX512F__
-    return (u32x8)_mm512_cvtepi64_epi32((__m512i)x);
+    return (u32h)_mm512_cvtepi64_epi32((__m512i)x);
+#elif defined __AVX2__
+    const __m256i even = _mm256_setr_epi32(0, 2, 4, 6, 0, 2, 4, 6);
+    return (u32h)_mm256_castsi256_si128(_mm256_permutevar8x32_epi32((__m256i)x, even));
 #else
-    return __builtin_convertvector(x, u32x8);
+    return __builtin_convertvector(x, u32h);
 #endif
 }
 
-LANE_INLINE u64x8 join(u32x8 low, u32x8 high)
+LANE_INLINE u64v join(u32h low, u32h high)
 {
     return widen(low) | widen(high) << 32;
 }
 
-/* The two halves of 16 lanes. */
-LANE_INLINE u32x8 half_of(u32x16 x, int half)
+/* The two halves of a vector. */
+LANE_INLINE u32h half_of(u32v x, int half)
 {
-    return ((const u32x8 *)&x)[half];
+    return ((const u32h *)&x)[half];
 }
 
-LANE_INLINE u32x16 of_halves(u32x8 low, u32x8 high)
+LANE_INLINE u32v of_halves(u32h low, u32h high)
 {
-    u32x16 x;
-    ((u32x8 *)&x)[0] = low;
-    ((u32x8 *)&x)[1] = high;
+    u32v x;
+    ((u32h *)&x)[0] = low;
+    ((u32h *)&x)[1] = high;
     return x;
 }
 
-LANE_INLINE f64x8 to_f64(f32x16 x, int half)
+LANE_INLINE f64v to_f64(f32v x, int half)
 {
 #ifdef __AVX512F__
-    return (f64x8)_mm512_cvtps_pd((__m256)half_of((u32x16)x, half));
+    return (f64v)_mm512_cvtps_pd((__m256)half_of((u32v)x, half));
+#elif defined __AVX2__
+    return (f64v)_mm256_cvtps_pd((__m128)half_of((u32v)x, half));
 #else
-    return __builtin_convertvector((f32x8)half_of((u32x16)x, half), f64x8);
+    return __builtin_convertvector((f32h)half_of((u32v)x, half), f64v);
 #endif
 }
 
-LANE_INLINE u32x8 bits_of_f32(f64x8 x)
+LANE_INLINE u32h bits_of_f32(f64v x)
 {
 #ifdef __AVX512F__
-    return (u32x8)_mm512_cvtpd_ps((__m512d)x);
+    return (u32h)_mm512_cvtpd_ps((__m512d)x);
+#elif defined __AVX2__
+    return (u32h)_mm256_cvtpd_ps((__m256d)x);
 #else
-    return (u32x8) __builtin_convertvector(x, f32x8);
+    return (u32h) __builtin_convertvector(x, f32h);
 #endif
 }
 
 /* --- arithmetic that GNU vectors have no operator for --- */
 
-#ifdef __AVX512F__
-LANE_INLINE f32x16 fma32(f32x16 a, f32x16 b, f32x16 c)
+LANE_INLINE f32v fma32(f32v a, f32v b, f32v c)
 {
-    return (f32x16)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
-}
-
-LANE_INLINE f64x8 fma64(f64x8 a, f64x8 b, f64x8 c)
-{
-    return (f64x8)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);
-}
-
-#define UNARY(name, vector, cast, intrinsic, scalar, ...)                                          \
-    LANE_INLINE vector name(vector x)                                                              \
-    {                                                                                              \
-        return (vector)intrinsic((cast)x, ##__VA_ARGS__);                                          \
-    }
+#ifdef __AVX2__
+    return (f32v)HOST(fmadd_ps)((host_f32)a, (host_f32)b, (host_f32)c);
 #else
-LANE_INLINE f32x16 fma32(f32x16 a, f32x16 b, f32x16 c)
-{
-    for (int l = 0; l < 16; l++)
+    for (uint32_t l = 0; l < CHUNK_LANES; l++)
         a[l] = __builtin_fmaf(a[l], b[l], c[l]);
     return a;
+#endif
 }
 
-LANE_INLINE f64x8 fma64(f64x8 a, f64x8 b, f64x8 c)
+LANE_INLINE f64v fma64(f64v a, f64v b, f64v c)
 {
-    for (int l = 0; l < 8; l++)
+#ifdef __AVX2__
+    return (f64v)HOST(fmadd_pd)((host_f64)a, (host_f64)b, (host_f64)c);
+#else
+    for (uint32_t l = 0; l < HALF_LANES; l++)
         a[l] = __builtin_fma(a[l], b[l], c[l]);
     return a;
+#endif
 }
 
-#define UNARY(name, vector, cast, intrinsic, scalar, ...)                                          \
-    LANE_INLINE vector name(vector x)                                                              \
-    {                                                                                              \
-        for (uint32_t l = 0; l < sizeof x / sizeof x[0]; l++)                                      \
-            x[l] = scalar(x[l]);                                                                   \
-        return x;                                                                                  \
-    }
-#endif
-UNARY(sqrt32, f32x16, __m512, _mm512_sqrt_ps, __builtin_sqrtf)
-UNARY(sqrt64, f64x8, __m512d, _mm512_sqrt_pd, __builtin_sqrt)
-UNARY(floor32, f32x16, __m512, _mm512_roundscale_ps, __builtin_floorf, 9)
-UNARY(ceil32, f32x16, __m512, _mm512_roundscale_ps, __builtin_ceilf, 10)
-UNARY(trunc32, f32x16, __m512, _mm512_roundscale_ps, __builtin_truncf, 11)
-UNARY(rint32, f32x16, __m512, _mm512_roundscale_ps, __builtin_roundevenf, 8)
-UNARY(floor64, f64x8, __m512d, _mm512_roundscale_pd, __builtin_floor, 9)
-UNARY(ceil64, f64x8, __m512d, _mm512_roundscale_pd, __builtin_ceil, 10)
-UNARY(trunc64, f64x8, __m512d, _mm512_roundscale_pd, __builtin_trunc, 11)
-UNARY(rint64, f64x8, __m512d, _mm512_roundscale_pd, __builtin_roundeven, 8)
-#undef UNARY
+LANE_INLINE f32v sqrt32(f32v x)
+{
+    return (f32v)HOST(sqrt_ps)((host_f32)x);
+}
 
-LANE_INLINE u32x16 count_bits(u32x16 x)
+LANE_INLINE f64v sqrt64(f64v x)
+{
+    return (f64v)HOST(sqrt_pd)((host_f64)x);
+}
+
+#define ROUNDED(name, to)                                                                          \
+    LANE_INLINE f32v name##32(f32v x)                                                              \
+    {                                                                                              \
+        return (f32v)ROUND((host_f32)x, ps, (to) | _MM_FROUND_NO_EXC);                             \
+    }                                                                                              \
+    LANE_INLINE f64v name##64(f64v x)                                                              \
+    {                                                                                              \
+        return (f64v)ROUND((host_f64)x, pd, (to) | _MM_FROUND_NO_EXC);                             \
+    }
+ROUNDED(floor, _MM_FROUND_TO_NEG_INF)
+ROUNDED(ceil, _MM_FROUND_TO_POS_INF)
+ROUNDED(trunc, _MM_FROUND_TO_ZERO)
+ROUNDED(rint, _MM_FROUND_TO_NEAREST_INT)
+#undef ROUNDED
+
+LANE_INLINE u32v count_bits(u32v x)
 {
     x -= x >> 1 & 0x55555555;
     x = (x & 0x33333333) + (x >> 2 & 0x33333333);
@@ -227,30 +211,15 @@ LANE_INLINE u32x16 count_bits(u32x16 x)
 }
 
 /* Products of the even words. */
-LANE_INLINE u64x8 multiply_even(u32x16 a, u32x16 b)
+LANE_INLINE u64v multiply_even(u32v a, u32v b)
 {
-#ifdef __AVX512F__
-    return (u64x8)_mm512_mul_epu32((__m512i)a, (__m512i)b);
-#else
-    u64x8 product;
-    for (int i = 0; i < 4; i++)
-        ((__m128i *)&product)[i] = _mm_mul_epu32(((__m128i *)&a)[i], ((__m128i *)&b)[i]);
-    return product;
-#endif
+    return (u64v)HOST(mul_epu32)((host_int)a, (host_int)b);
 }
 
 /* Byte i of each 16-byte piece: byte index[i] & 15 of the same piece. */
-LANE_INLINE u8x64 shuffle_bytes(u8x64 bytes, u8x64 index)
+LANE_INLINE u8v shuffle_bytes(u8v bytes, u8v index)
 {
-#ifdef __AVX512F__
-    return (u8x64)_mm512_shuffle_epi8((__m512i)bytes, (__m512i)index);
-#else
-    u8x64 shuffled;
-    for (int i = 0; i < 4; i++)
-        ((__m128i *)&shuffled)[i] =
-            _mm_shuffle_epi8(((__m128i *)&bytes)[i], ((__m128i *)&index)[i]);
-    return shuffled;
-#endif
+    return (u8v)HOST(shuffle_epi8)((host_int)bytes, (host_int)index);
 }
 
 /* --- running a row --- */
@@ -273,46 +242,45 @@ LANE_INLINE lane_source source_at(const emu_wave *w, uint32_t at, bool is_scalar
     return s;
 }
 
-LANE_INLINE u32x16 load32(lane_source s, uint32_t chunk)
+LANE_INLINE u32v load32(lane_source s, uint32_t chunk)
 {
-    return s.is_scalar ? splat32((uint32_t)s.scalar) : *(const u32x16 *)(s.at + 64 * chunk);
+    return s.is_scalar ? splat32((uint32_t)s.scalar) : *(const u32v *)(s.at + CHUNK_BYTES * chunk);
 }
 
 /* 8 lanes of 64 bits; a 32-bit source is extended with zeros. */
-LANE_INLINE u64x8 load64(lane_source s, uint32_t chunk, bool is_wide)
+LANE_INLINE u64v load64(lane_source s, uint32_t chunk, bool is_wide)
 {
     if (s.is_scalar)
         return splat64(is_wide ? s.scalar : (uint32_t)s.scalar);
-    const u32x8 *low = (const u32x8 *)(s.at + 32 * chunk);
-    return is_wide ? join(*low, *(const u32x8 *)(s.at + 32 * chunk + EMU_VGPR_STRIDE))
+    const u32h *low = (const u32h *)(s.at + HALF_BYTES * chunk);
+    return is_wide ? join(*low, *(const u32h *)(s.at + HALF_BYTES * chunk + EMU_VGPR_STRIDE))
                    : widen(*low);
 }
 
-LANE_INLINE void store32(uint8_t *d, uint32_t chunk, uint64_t exec, u32x16 r)
+LANE_INLINE void store32(uint8_t *d, uint32_t chunk, uint64_t exec, u32v r)
 {
-    u32x16 *to = (u32x16 *)(d + 64 * chunk);
-    *to =
-        exec == ~0ull ? r : SELECT(lanes_of_bits((uint32_t)(exec >> 16 * chunk) & 0xffff), r, *to);
+    u32v *to = (u32v *)(d + CHUNK_BYTES * chunk);
+    *to = exec == ~0ull ? r : SELECT(lanes_of_bits(chunk_mask(exec, chunk)), r, *to);
 }
 
-LANE_INLINE void store32x8(uint8_t *d, uint32_t chunk, uint64_t exec, u32x8 r)
+LANE_INLINE void store_half(uint8_t *d, uint32_t chunk, uint64_t exec, u32h r)
 {
-    u32x8 *to = (u32x8 *)(d + 32 * chunk);
+    u32h *to = (u32h *)(d + HALF_BYTES * chunk);
     if (exec != ~0ull) {
-        u32x8 mask = narrow((u64x8)lanes_of_bits64((uint32_t)(exec >> 8 * chunk) & 0xff));
+        u32h mask = narrow((u64v)lanes_of_bits64(half_mask(exec, chunk)));
         r = (mask & r) | (~mask & *to);
     }
     *to = r;
 }
 
-LANE_INLINE void store64(uint8_t *d, uint32_t chunk, uint64_t exec, u64x8 r)
+LANE_INLINE void store64(uint8_t *d, uint32_t chunk, uint64_t exec, u64v r)
 {
-    store32x8(d, chunk, exec, narrow(r));
-    store32x8(d + EMU_VGPR_STRIDE, chunk, exec, narrow(r >> 32));
+    store_half(d, chunk, exec, narrow(r));
+    store_half(d + EMU_VGPR_STRIDE, chunk, exec, narrow(r >> 32));
 }
 
 /* The statement for EXEC as a constant where it is all ones, so that merging costs nothing there. */
-#ifdef __AVX512F__
+#ifdef __AVX2__
 #define WITH_EXEC(w, exec, ...)                                                                    \
     do {                                                                                           \
         if (__builtin_expect(emu_exec_mask(w) == ~0ull, 1)) {                                      \
@@ -331,13 +299,13 @@ LANE_INLINE void store64(uint8_t *d, uint32_t chunk, uint64_t exec, u64x8 r)
     } while (0)
 #endif
 
-typedef u32x16 lanes32(u32x16 a, u32x16 b, u32x16 c);
-typedef u64x8 lanes64(u64x8 a, u64x8 b, u64x8 c);
+typedef u32v lanes32(u32v a, u32v b, u32v c);
+typedef u64v lanes64(u64v a, u64v b, u64v c);
 
 LANE_INLINE void all_lanes32(uint8_t *d, lane_source a, lane_source b, lane_source c, uint64_t exec,
                              lanes32 *f)
 {
-    EACH_CHUNK(i, 4)
+    EACH_CHUNK(i)
     store32(d, i, exec, f(load32(a, i), load32(b, i), load32(c, i)));
 }
 
@@ -353,10 +321,10 @@ LANE_INLINE const emu_op *run32(emu_wave *w, const emu_op *op, uint32_t scalar, 
 
 /* --- single precision with signs and clamp --- */
 
-typedef f32x16 lanes_f32(f32x16 a, f32x16 b, f32x16 c);
+typedef f32v lanes_f32(f32v a, f32v b, f32v c);
 
 /* To [0, 1]; NaN becomes 0, as DX10_CLAMP asks. */
-LANE_INLINE f32x16 clamp32(f32x16 x)
+LANE_INLINE f32v clamp32(f32v x)
 {
     x = SELECT(x > 0, x, splat_f32(0));
     return SELECT(x < 1, x, splat_f32(1));
@@ -370,17 +338,16 @@ LANE_INLINE lane_source signed_source(const emu_wave *w, const emu_op *op, uint3
     return s;
 }
 
-LANE_INLINE f32x16 load_signed(lane_source s, uint32_t chunk)
+LANE_INLINE f32v load_signed(lane_source s, uint32_t chunk)
 {
-    return (f32x16)((load32(s, chunk) & s.keep) ^ s.flip);
+    return (f32v)((load32(s, chunk) & s.keep) ^ s.flip);
 }
 
 LANE_INLINE void all_lanes_f32(uint8_t *d, lane_source a, lane_source b, lane_source c,
                                uint64_t exec, lanes_f32 *f)
 {
-    EACH_CHUNK(i, 4)
-    store32(d, i, exec,
-            (u32x16)f((f32x16)load32(a, i), (f32x16)load32(b, i), (f32x16)load32(c, i)));
+    EACH_CHUNK(i)
+    store32(d, i, exec, (u32v)f((f32v)load32(a, i), (f32v)load32(b, i), (f32v)load32(c, i)));
 }
 
 LANE_INLINE const emu_op *run_f32(emu_wave *w, const emu_op *op, uint32_t scalar, lanes_f32 *f)
@@ -400,10 +367,10 @@ LANE_INLINE const emu_op *run_f32_modified(emu_wave *w, const emu_op *op, lanes_
     uint8_t *d = w->vgprs + op->d;
     uint64_t exec = emu_exec_mask(w);
     bool clamp = op->modifier & 1;
-    _Pragma("GCC unroll 1") for (uint32_t i = 0; i < 4; i++)
+    _Pragma("GCC unroll 1") for (uint32_t i = 0; i < N_CHUNKS; i++)
     {
-        f32x16 r = f(load_signed(a, i), load_signed(b, i), load_signed(c, i));
-        store32(d, i, exec, (u32x16)(clamp ? clamp32(r) : r));
+        f32v r = f(load_signed(a, i), load_signed(b, i), load_signed(c, i));
+        store32(d, i, exec, (u32v)(clamp ? clamp32(r) : r));
     }
     EMU_NEXT;
 }
@@ -416,18 +383,18 @@ LANE_INLINE bool is_wide_type(char type)
 LANE_INLINE void all_lanes64(uint8_t *d, lane_source a, lane_source b, lane_source c, uint64_t exec,
                              const char *types, lanes64 *f)
 {
-    EACH_CHUNK(i, 8)
+    EACH_HALF(i)
     {
-        u64x8 x = load64(a, i, is_wide_type(types[2])), y = {0}, z = {0};
+        u64v x = load64(a, i, is_wide_type(types[2])), y = {0}, z = {0};
         if (types[3])
             y = load64(b, i, is_wide_type(types[3]));
         if (types[3] && types[4])
             z = load64(c, i, is_wide_type(types[4]) || types[4] == '+');
-        u64x8 r = f(x, y, z);
+        u64v r = f(x, y, z);
         if (types[0] == 'Q')
             store64(d, i, exec, r);
         else
-            store32x8(d, i, exec, narrow(r));
+            store_half(d, i, exec, narrow(r));
     }
 }
 
@@ -454,7 +421,7 @@ LANE_INLINE const emu_op *run64(emu_wave *w, const emu_op *op, uint32_t scalar, 
     }
 #define HANDLERS_0(name, run, ...) VARIANT(name, 0, run, ##__VA_ARGS__)
 #define LIST_0(name)               name##_0
-#ifdef __AVX512F__
+#ifdef __AVX2__
 #define HANDLERS_1(name, run, ...)                                                                 \
     VARIANT(name, 0, run, ##__VA_ARGS__) VARIANT(name, 1, run, ##__VA_ARGS__)
 #define HANDLERS_2(name, run, ...)                                                                 \

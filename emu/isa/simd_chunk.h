@@ -1,20 +1,13 @@
-/* emu/isa/simd_chunk.h: a chunk of 16 lanes: elements, addresses, masks, and the form whose lanes are contiguous.
+/* emu/isa/simd_chunk.h: a chunk of lanes: elements, addresses, masks, and the form whose lanes are contiguous.
  * SPDX-License-Identifier: MIT
  */
 #ifndef MOESAIC_EMU_ISA_SIMD_CHUNK_H
 #define MOESAIC_EMU_ISA_SIMD_CHUNK_H
 
+#include "emu/isa/vector.h"
 #include "emu/isa/wave.h"
 
-#ifdef __AVX512F__
-#include <immintrin.h>
-#endif
-
-#define LANE_INLINE static inline __attribute__((always_inline))
-
-enum { CHUNK_LANES = 16, N_CHUNKS = 4 };
-typedef uint32_t chunk_u32 __attribute__((vector_size(64), may_alias));
-typedef uint32_t chunk_unaligned __attribute__((vector_size(64), may_alias, aligned(1)));
+typedef uint32_t chunk_unaligned __attribute__((vector_size(CHUNK_BYTES), may_alias, aligned(1)));
 
 /* What one lane moves; the low five bits are its bytes.  _LO and _HI fill one half of the register and leave the other
  * alone (d16 forms); in a store they say which half goes out. */
@@ -38,7 +31,7 @@ typedef enum element {
     E_U16_HI = E_HI | E_U16,
 } element;
 
-#define ELEMENT_BYTES(e) ((e)&31)
+#define ELEMENT_BYTES(e)  ((e)&31)
 #define ELEMENT_DWORDS(e) ((ELEMENT_BYTES(e) + 3) / 4)
 
 LANE_INLINE uint32_t element_bytes(element e)
@@ -53,7 +46,7 @@ LANE_INLINE uint32_t element_dwords(element e)
 
 /* The addresses of one chunk. */
 typedef struct chunk_address {
-    const uint32_t *lo, *hi; /* 16 words each; hi NULL: lo is an unsigned 32-bit offset */
+    const uint32_t *lo, *hi; /* CHUNK_LANES words each; hi NULL: lo is an unsigned 32-bit offset */
     uint64_t base;
 } chunk_address;
 
@@ -63,127 +56,128 @@ LANE_INLINE uint8_t *lane_pointer(chunk_address at, uint32_t lane)
     return (uint8_t *)(at.base + (high | at.lo[lane]));
 }
 
-LANE_INLINE uint32_t chunk_mask(uint64_t exec, uint32_t chunk)
+/* The lanes of a chunk at `registers`, `dword` registers further on. */
+LANE_INLINE u32v *chunk_of(const uint8_t *registers, uint32_t dword)
 {
-    return (uint32_t)(exec >> (CHUNK_LANES * chunk)) & 0xffff;
-}
-
-/* The 16 lanes at `registers`, `dword` registers further on. */
-LANE_INLINE chunk_u32 *chunk_of(const uint8_t *registers, uint32_t dword)
-{
-    return (chunk_u32 *)(uintptr_t)(registers + (size_t)EMU_VGPR_STRIDE * dword);
+    return (u32v *)(uintptr_t)(registers + (size_t)EMU_VGPR_STRIDE * dword);
 }
 
 /* --- masks of lanes --- */
 
-LANE_INLINE chunk_u32 chunk_splat(uint32_t value)
+LANE_INLINE u32v chunk_splat(uint32_t value)
 {
-    return value - (chunk_u32){0};
+    return value - (u32v){0};
 }
 
-LANE_INLINE uint32_t mask_differs(chunk_u32 a, chunk_u32 b)
+/* One bit per lane whose elements are all ones. */
+LANE_INLINE uint32_t mask_of(i32v lanes)
+{
+#ifdef __AVX512F__
+    return _mm512_movepi32_mask((__m512i)lanes);
+#elif defined __AVX2__
+    return (uint32_t)_mm256_movemask_ps((__m256)lanes);
+#else
+    return (uint32_t)_mm_movemask_ps((__m128)lanes);
+#endif
+}
+
+LANE_INLINE uint32_t mask_differs(u32v a, u32v b)
 {
 #ifdef __AVX512F__
     return _mm512_cmpneq_epi32_mask((__m512i)a, (__m512i)b);
 #else
-    uint32_t mask = 0;
-    for (uint32_t l = 0; l < CHUNK_LANES; l++)
-        mask |= (uint32_t)(a[l] != b[l]) << l;
-    return mask;
+    return mask_of(a != b);
 #endif
 }
 
-LANE_INLINE uint32_t mask_at_most(chunk_u32 a, uint32_t limit)
+LANE_INLINE uint32_t mask_at_most(u32v a, uint32_t limit)
 {
 #ifdef __AVX512F__
     return _mm512_cmple_epu32_mask((__m512i)a, (__m512i)chunk_splat(limit));
 #else
-    uint32_t mask = 0;
-    for (uint32_t l = 0; l < CHUNK_LANES; l++)
-        mask |= (uint32_t)(a[l] <= limit) << l;
-    return mask;
+    return mask_of(a <= chunk_splat(limit));
 #endif
 }
 
+/* The lanes of a mask as all ones. */
+LANE_INLINE u32v lanes_of_mask(uint32_t mask)
+{
+#define BIT(i) (1u << (i))
+    return (u32v)((chunk_splat(mask) & EACH_LANE(BIT)) != 0);
+#undef BIT
+}
+
 /* `chosen` in the lanes of mask, `other` elsewhere. */
-LANE_INLINE chunk_u32 chunk_select(uint32_t mask, chunk_u32 chosen, chunk_u32 other)
+LANE_INLINE u32v chunk_select(uint32_t mask, u32v chosen, u32v other)
 {
 #ifdef __AVX512F__
-    return (chunk_u32)_mm512_mask_mov_epi32((__m512i)other, (__mmask16)mask, (__m512i)chosen);
+    return (u32v)_mm512_mask_mov_epi32((__m512i)other, (__mmask16)mask, (__m512i)chosen);
 #else
-    for (uint32_t l = 0; l < CHUNK_LANES; l++)
-        if (mask >> l & 1)
-            other[l] = chosen[l];
-    return other;
+    u32v lanes = lanes_of_mask(mask);
+    return (chosen & lanes) | (other & ~lanes);
 #endif
 }
 
 /* --- contiguous chunks --- */
-
-static const chunk_u32 chunk_iota = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
 
 /* Where lane 0's element lies when the active lanes are contiguous, else NULL. */
 LANE_INLINE uint8_t *contiguous(chunk_address at, uint32_t mask, uint32_t bytes)
 {
     uint32_t first = (uint32_t)__builtin_ctz(mask);
     uint32_t start = at.lo[first] - first * bytes;
-    uint32_t differs = mask_differs(*(const chunk_u32 *)at.lo, chunk_iota * bytes + start);
+    uint32_t differs = mask_differs(*(const u32v *)at.lo, EACH_LANE(LANE_NUMBER) * bytes + start);
     if (at.hi)
-        differs |= mask_differs(*(const chunk_u32 *)at.hi, chunk_splat(at.hi[first]));
+        differs |= mask_differs(*(const u32v *)at.hi, chunk_splat(at.hi[first]));
     bool wraps = at.lo[first] > UINT32_MAX - CHUNK_LANES * bytes || at.lo[first] < first * bytes;
     return (differs & mask) || wraps ? NULL : lane_pointer(at, first) - first * bytes;
 }
 
-/* Index vector of a shuffle whose element i is f(i). */
-#define CHUNK_INDEX(f)                                                                             \
-    ((chunk_u32){f(0), f(1), f(2), f(3), f(4), f(5), f(6), f(7), f(8), f(9), f(10), f(11), f(12),  \
-                 f(13), f(14), f(15)})
 /* Word i of n-word elements: which of the first two vectors holds it, and then whether the third does. */
-#define WORD0_OF_2(i) (2 * (i))
-#define WORD1_OF_2(i) (2 * (i) + 1)
-#define INTERLEAVED_LOW(i) ((i) / 2 + 16 * ((i) % 2))
-#define INTERLEAVED_HIGH(i) (8 + (i) / 2 + 16 * ((i) % 2))
+#define WORD0_OF_2(i)       (2 * (i))
+#define WORD1_OF_2(i)       (2 * (i) + 1)
+#define INTERLEAVED_LOW(i)  ((i) / 2 + CHUNK_LANES * ((i) % 2))
+#define INTERLEAVED_HIGH(i) (CHUNK_LANES / 2 + (i) / 2 + CHUNK_LANES * ((i) % 2))
 
 LANE_INLINE void load_contiguous_2(uint8_t *d, const uint8_t *p)
 {
-    chunk_u32 a = ((const chunk_unaligned *)p)[0], b = ((const chunk_unaligned *)p)[1];
-    *chunk_of(d, 0) = __builtin_shuffle(a, b, CHUNK_INDEX(WORD0_OF_2));
-    *chunk_of(d, 1) = __builtin_shuffle(a, b, CHUNK_INDEX(WORD1_OF_2));
+    u32v a = ((const chunk_unaligned *)p)[0], b = ((const chunk_unaligned *)p)[1];
+    *chunk_of(d, 0) = __builtin_shuffle(a, b, EACH_LANE(WORD0_OF_2));
+    *chunk_of(d, 1) = __builtin_shuffle(a, b, EACH_LANE(WORD1_OF_2));
 }
 
 LANE_INLINE void store_contiguous_2(const uint8_t *s, uint8_t *p)
 {
-    chunk_u32 a = *chunk_of(s, 0), b = *chunk_of(s, 1);
-    ((chunk_unaligned *)p)[0] = __builtin_shuffle(a, b, CHUNK_INDEX(INTERLEAVED_LOW));
-    ((chunk_unaligned *)p)[1] = __builtin_shuffle(a, b, CHUNK_INDEX(INTERLEAVED_HIGH));
+    u32v a = *chunk_of(s, 0), b = *chunk_of(s, 1);
+    ((chunk_unaligned *)p)[0] = __builtin_shuffle(a, b, EACH_LANE(INTERLEAVED_LOW));
+    ((chunk_unaligned *)p)[1] = __builtin_shuffle(a, b, EACH_LANE(INTERLEAVED_HIGH));
 }
 
 /* Four dwords a lane: pair the even and the odd words of two halves, twice. */
 LANE_INLINE void load_contiguous_4(uint8_t *d, const uint8_t *p)
 {
     const chunk_unaligned *v = (const chunk_unaligned *)p;
-    chunk_u32 even_low = __builtin_shuffle(v[0], v[1], CHUNK_INDEX(WORD0_OF_2));
-    chunk_u32 odd_low = __builtin_shuffle(v[0], v[1], CHUNK_INDEX(WORD1_OF_2));
-    chunk_u32 even_high = __builtin_shuffle(v[2], v[3], CHUNK_INDEX(WORD0_OF_2));
-    chunk_u32 odd_high = __builtin_shuffle(v[2], v[3], CHUNK_INDEX(WORD1_OF_2));
-    *chunk_of(d, 0) = __builtin_shuffle(even_low, even_high, CHUNK_INDEX(WORD0_OF_2));
-    *chunk_of(d, 1) = __builtin_shuffle(odd_low, odd_high, CHUNK_INDEX(WORD0_OF_2));
-    *chunk_of(d, 2) = __builtin_shuffle(even_low, even_high, CHUNK_INDEX(WORD1_OF_2));
-    *chunk_of(d, 3) = __builtin_shuffle(odd_low, odd_high, CHUNK_INDEX(WORD1_OF_2));
+    u32v even_low = __builtin_shuffle(v[0], v[1], EACH_LANE(WORD0_OF_2));
+    u32v odd_low = __builtin_shuffle(v[0], v[1], EACH_LANE(WORD1_OF_2));
+    u32v even_high = __builtin_shuffle(v[2], v[3], EACH_LANE(WORD0_OF_2));
+    u32v odd_high = __builtin_shuffle(v[2], v[3], EACH_LANE(WORD1_OF_2));
+    *chunk_of(d, 0) = __builtin_shuffle(even_low, even_high, EACH_LANE(WORD0_OF_2));
+    *chunk_of(d, 1) = __builtin_shuffle(odd_low, odd_high, EACH_LANE(WORD0_OF_2));
+    *chunk_of(d, 2) = __builtin_shuffle(even_low, even_high, EACH_LANE(WORD1_OF_2));
+    *chunk_of(d, 3) = __builtin_shuffle(odd_low, odd_high, EACH_LANE(WORD1_OF_2));
 }
 
 LANE_INLINE void store_contiguous_4(const uint8_t *s, uint8_t *p)
 {
-    chunk_u32 s0 = *chunk_of(s, 0), s1 = *chunk_of(s, 1), s2 = *chunk_of(s, 2), s3 = *chunk_of(s, 3);
-    chunk_u32 even_low = __builtin_shuffle(s0, s2, CHUNK_INDEX(INTERLEAVED_LOW));
-    chunk_u32 even_high = __builtin_shuffle(s0, s2, CHUNK_INDEX(INTERLEAVED_HIGH));
-    chunk_u32 odd_low = __builtin_shuffle(s1, s3, CHUNK_INDEX(INTERLEAVED_LOW));
-    chunk_u32 odd_high = __builtin_shuffle(s1, s3, CHUNK_INDEX(INTERLEAVED_HIGH));
+    u32v s0 = *chunk_of(s, 0), s1 = *chunk_of(s, 1), s2 = *chunk_of(s, 2), s3 = *chunk_of(s, 3);
+    u32v even_low = __builtin_shuffle(s0, s2, EACH_LANE(INTERLEAVED_LOW));
+    u32v even_high = __builtin_shuffle(s0, s2, EACH_LANE(INTERLEAVED_HIGH));
+    u32v odd_low = __builtin_shuffle(s1, s3, EACH_LANE(INTERLEAVED_LOW));
+    u32v odd_high = __builtin_shuffle(s1, s3, EACH_LANE(INTERLEAVED_HIGH));
     chunk_unaligned *v = (chunk_unaligned *)p;
-    v[0] = __builtin_shuffle(even_low, odd_low, CHUNK_INDEX(INTERLEAVED_LOW));
-    v[1] = __builtin_shuffle(even_low, odd_low, CHUNK_INDEX(INTERLEAVED_HIGH));
-    v[2] = __builtin_shuffle(even_high, odd_high, CHUNK_INDEX(INTERLEAVED_LOW));
-    v[3] = __builtin_shuffle(even_high, odd_high, CHUNK_INDEX(INTERLEAVED_HIGH));
+    v[0] = __builtin_shuffle(even_low, odd_low, EACH_LANE(INTERLEAVED_LOW));
+    v[1] = __builtin_shuffle(even_low, odd_low, EACH_LANE(INTERLEAVED_HIGH));
+    v[2] = __builtin_shuffle(even_high, odd_high, EACH_LANE(INTERLEAVED_LOW));
+    v[3] = __builtin_shuffle(even_high, odd_high, EACH_LANE(INTERLEAVED_HIGH));
 }
 
 #endif

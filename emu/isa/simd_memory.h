@@ -1,10 +1,10 @@
-/* emu/isa/simd_memory.h: one chunk of 16 lanes between registers and memory, for every memory format.
+/* emu/isa/simd_memory.h: one chunk of lanes between registers and memory, for every memory format.
  *
- * A vector memory instruction runs as four chunks of 16 lanes.  Lane l of a chunk looks at base + hi[l]:lo[l] (hi may
- * be absent).  A chunk whose active lanes are contiguous is a few vector loads or stores and a transposition; other
- * full chunks of 8 or 16 bytes a lane move in whole pieces, strided dwords are gathered (both where the host
- * has AVX-512, simd_pieces.h); anything else goes lane by lane.  All addresses of a chunk are read before a load
- * writes its destination, because the two may overlap; chunks never disturb each other.
+ * A vector memory instruction runs chunk by chunk.  Lane l of a chunk looks at base + hi[l]:lo[l] (hi may be absent).  A
+ * chunk whose active lanes are contiguous is a few vector loads or stores and a transposition; other full chunks of
+ * 8 or 16 bytes a lane move in whole pieces, strided dwords are gathered (simd_pieces.h); anything else goes lane by
+ * lane.  All addresses of a chunk are read before a load writes its destination, because the two may overlap; chunks
+ * never disturb each other.
  * SPDX-License-Identifier: MIT
  */
 #ifndef MOESAIC_EMU_ISA_SIMD_MEMORY_H
@@ -67,24 +67,38 @@ LANE_INLINE void store_lanes(element e, const uint8_t *s, uint32_t mask, chunk_a
 
 /* --- a chunk --- */
 
-/* All 16 lanes, contiguous at p; false when the element has no vector form. */
+/* All lanes of the chunk, contiguous at p; false when the element has no vector form. */
 LANE_INLINE bool load_contiguous(element e, uint8_t *d, const uint8_t *p)
 {
     switch (e) {
-    case E_D1: *chunk_of(d, 0) = *(const chunk_unaligned *)p; return true;
-    case E_D2: load_contiguous_2(d, p); return true;
-    case E_D4: load_contiguous_4(d, p); return true;
-    default: return load_contiguous_narrow(e, d, p);
+    case E_D1:
+        *chunk_of(d, 0) = *(const chunk_unaligned *)p;
+        return true;
+    case E_D2:
+        load_contiguous_2(d, p);
+        return true;
+    case E_D4:
+        load_contiguous_4(d, p);
+        return true;
+    default:
+        return load_contiguous_narrow(e, d, p);
     }
 }
 
 LANE_INLINE bool store_contiguous(element e, const uint8_t *s, uint8_t *p)
 {
     switch (e) {
-    case E_D1: *(chunk_unaligned *)p = *chunk_of(s, 0); return true;
-    case E_D2: store_contiguous_2(s, p); return true;
-    case E_D4: store_contiguous_4(s, p); return true;
-    default: return store_contiguous_narrow(e, s, p);
+    case E_D1:
+        *(chunk_unaligned *)p = *chunk_of(s, 0);
+        return true;
+    case E_D2:
+        store_contiguous_2(s, p);
+        return true;
+    case E_D4:
+        store_contiguous_4(s, p);
+        return true;
+    default:
+        return store_contiguous_narrow(e, s, p);
     }
 }
 
@@ -92,7 +106,7 @@ LANE_INLINE bool store_contiguous(element e, const uint8_t *s, uint8_t *p)
 LANE_INLINE void load_chunk(element e, uint8_t *d, uint32_t mask, chunk_address at)
 {
     const uint8_t *p = contiguous(at, mask, element_bytes(e));
-    if (p && mask == 0xffff && load_contiguous(e, d, p))
+    if (p && mask == ALL_LANES && load_contiguous(e, d, p))
         return;
     if (p && e == E_D1 && load_contiguous_masked(d, mask, p))
         return;
@@ -103,7 +117,7 @@ LANE_INLINE void load_chunk(element e, uint8_t *d, uint32_t mask, chunk_address 
 LANE_INLINE void store_chunk(element e, const uint8_t *s, uint32_t mask, chunk_address at)
 {
     uint8_t *p = contiguous(at, mask, element_bytes(e));
-    if (p && mask == 0xffff && store_contiguous(e, s, p))
+    if (p && mask == ALL_LANES && store_contiguous(e, s, p))
         return;
     if (p && e == E_D1 && store_contiguous_masked(s, mask, p))
         return;
@@ -135,7 +149,7 @@ LANE_INLINE void load_wave(element e, uint8_t *d, uint64_t exec, chunk_address a
     for (uint32_t c = 0; c < N_CHUNKS; c++) {
         uint32_t mask = chunk_mask(exec, c);
         if (mask)
-            load_chunk(e, d + 64 * c, mask, chunk_address_of(at, c));
+            load_chunk(e, d + CHUNK_BYTES * c, mask, chunk_address_of(at, c));
     }
 }
 
@@ -144,7 +158,7 @@ LANE_INLINE void store_wave(element e, const uint8_t *s, uint64_t exec, chunk_ad
     for (uint32_t c = 0; c < N_CHUNKS; c++) {
         uint32_t mask = chunk_mask(exec, c);
         if (mask)
-            store_chunk(e, s + 64 * c, mask, chunk_address_of(at, c));
+            store_chunk(e, s + CHUNK_BYTES * c, mask, chunk_address_of(at, c));
     }
 }
 

@@ -1,6 +1,6 @@
-/* emu/isa/simd_pieces.h: the chunk forms that need AVX-512; without it each says that it does not apply.
+/* emu/isa/simd_pieces.h: chunks whose lanes lie apart, and narrow or masked ones, in vectors.
  *
- * A function returns false to have the chunk go lane by lane.
+ * A function returns false to have the chunk go lane by lane; the base level does so for all but whole pieces.
  * SPDX-License-Identifier: MIT
  */
 #ifndef MOESAIC_EMU_ISA_SIMD_PIECES_H
@@ -8,17 +8,28 @@
 
 #include "emu/isa/simd_chunk.h"
 
+/* --- narrow and masked contiguous chunks, gathered dwords --- */
+
 #ifdef __AVX512F__
 
 LANE_INLINE bool load_contiguous_narrow(element e, uint8_t *d, const uint8_t *p)
 {
     __m512i *to = (__m512i *)d;
     switch (e) {
-    case E_U8: *to = _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)p)); return true;
-    case E_I8: *to = _mm512_cvtepi8_epi32(_mm_loadu_si128((const __m128i *)p)); return true;
-    case E_U16: *to = _mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)p)); return true;
-    case E_I16: *to = _mm512_cvtepi16_epi32(_mm256_loadu_si256((const __m256i *)p)); return true;
-    default: return false;
+    case E_U8:
+        *to = _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)p));
+        return true;
+    case E_I8:
+        *to = _mm512_cvtepi8_epi32(_mm_loadu_si128((const __m128i *)p));
+        return true;
+    case E_U16:
+        *to = _mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)p));
+        return true;
+    case E_I16:
+        *to = _mm512_cvtepi16_epi32(_mm256_loadu_si256((const __m256i *)p));
+        return true;
+    default:
+        return false;
     }
 }
 
@@ -26,11 +37,20 @@ LANE_INLINE bool store_contiguous_narrow(element e, const uint8_t *s, uint8_t *p
 {
     __m512i low = *(const __m512i *)s, high = _mm512_srli_epi32(low, 16);
     switch (e) {
-    case E_U8: _mm_storeu_si128((__m128i *)p, _mm512_cvtepi32_epi8(low)); return true;
-    case E_U8_HI: _mm_storeu_si128((__m128i *)p, _mm512_cvtepi32_epi8(high)); return true;
-    case E_U16: _mm256_storeu_si256((__m256i *)p, _mm512_cvtepi32_epi16(low)); return true;
-    case E_U16_HI: _mm256_storeu_si256((__m256i *)p, _mm512_cvtepi32_epi16(high)); return true;
-    default: return false;
+    case E_U8:
+        _mm_storeu_si128((__m128i *)p, _mm512_cvtepi32_epi8(low));
+        return true;
+    case E_U8_HI:
+        _mm_storeu_si128((__m128i *)p, _mm512_cvtepi32_epi8(high));
+        return true;
+    case E_U16:
+        _mm256_storeu_si256((__m256i *)p, _mm512_cvtepi32_epi16(low));
+        return true;
+    case E_U16_HI:
+        _mm256_storeu_si256((__m256i *)p, _mm512_cvtepi32_epi16(high));
+        return true;
+    default:
+        return false;
     }
 }
 
@@ -47,68 +67,196 @@ LANE_INLINE bool store_contiguous_masked(const uint8_t *s, uint32_t mask, uint8_
     return true;
 }
 
-/* Four 16-byte pieces, 128-bit lane b of the result being the one of chunk lane 4b + r. */
-LANE_INLINE __m512i gather_pieces(chunk_address at, uint32_t r)
+LANE_INLINE void gather_words(uint8_t *d, uint32_t mask, chunk_address at)
+{
+    __m512i *to = (__m512i *)d;
+    *to = _mm512_mask_i32gather_epi32(*to, (__mmask16)mask, *(const __m512i *)at.lo,
+                                      (const void *)at.base, 1);
+}
+
+#elif defined __AVX2__
+
+LANE_INLINE bool load_contiguous_narrow(element e, uint8_t *d, const uint8_t *p)
+{
+    __m256i *to = (__m256i *)d;
+    switch (e) {
+    case E_U8:
+        *to = _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)p));
+        return true;
+    case E_I8:
+        *to = _mm256_cvtepi8_epi32(_mm_loadl_epi64((const __m128i *)p));
+        return true;
+    case E_U16:
+        *to = _mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)p));
+        return true;
+    case E_I16:
+        *to = _mm256_cvtepi16_epi32(_mm_loadu_si128((const __m128i *)p));
+        return true;
+    default:
+        return false;
+    }
+}
+
+LANE_INLINE bool store_contiguous_narrow(element e, const uint8_t *s, uint8_t *p)
+{
+    u32v words = *chunk_of(s, 0);
+    if (e == E_U16_HI)
+        words >>= 16;
+    else if (e == E_U16)
+        words &= 0xffff;
+    else
+        return false;
+    _mm_storeu_si128((__m128i *)p,
+                     _mm_packus_epi32(((__m128i *)&words)[0], ((__m128i *)&words)[1]));
+    return true;
+}
+
+LANE_INLINE bool load_contiguous_masked(uint8_t *d, uint32_t mask, const uint8_t *p)
+{
+    u32v lanes = lanes_of_mask(mask),
+         loaded = (u32v)_mm256_maskload_epi32((const int *)p, (__m256i)lanes);
+    *chunk_of(d, 0) = loaded | (*chunk_of(d, 0) & ~lanes);
+    return true;
+}
+
+LANE_INLINE bool store_contiguous_masked(const uint8_t *s, uint32_t mask, uint8_t *p)
+{
+    _mm256_maskstore_epi32((int *)p, (__m256i)lanes_of_mask(mask), (__m256i)*chunk_of(s, 0));
+    return true;
+}
+
+LANE_INLINE void gather_words(uint8_t *d, uint32_t mask, chunk_address at)
+{
+    __m256i *to = (__m256i *)d;
+    *to = _mm256_mask_i32gather_epi32(*to, (const int *)at.base, *(const __m256i *)at.lo,
+                                      (__m256i)lanes_of_mask(mask), 1);
+}
+
+#else
+
+#define DOES_NOT_APPLY(name, ...)                                                                  \
+    LANE_INLINE bool name(__VA_ARGS__)                                                             \
+    {                                                                                              \
+        return false;                                                                              \
+    }
+DOES_NOT_APPLY(load_contiguous_narrow, element, uint8_t *, const uint8_t *)
+DOES_NOT_APPLY(store_contiguous_narrow, element, const uint8_t *, uint8_t *)
+DOES_NOT_APPLY(load_contiguous_masked, uint8_t *, uint32_t, const uint8_t *)
+DOES_NOT_APPLY(store_contiguous_masked, const uint8_t *, uint32_t, uint8_t *)
+#undef DOES_NOT_APPLY
+
+#endif
+
+/* Offsets below 2^31 only: the host sign-extends them. */
+LANE_INLINE bool gather_dwords(uint8_t *d, uint32_t mask, chunk_address at)
+{
+#ifdef __AVX2__
+    if (at.hi || __builtin_popcount(mask) <= 4 ||
+        (mask_of((i32v) * (const u32v *)at.lo < 0) & mask))
+        return false;
+    gather_words(d, mask, at);
+    return true;
+#else
+    (void)d, (void)mask, (void)at;
+    return false;
+#endif
+}
+
+/* --- pieces of 16 and 8 bytes --- */
+
+/* Pieces of 16 bytes, 128-bit lane b of the result being the one of chunk lane 4b + r. */
+LANE_INLINE host_int gather_pieces(chunk_address at, uint32_t r)
 {
 #define PIECE(b) _mm_loadu_si128((const __m128i *)lane_pointer(at, 4 * (b) + r))
+#ifdef __AVX512F__
     __m512i v = _mm512_castsi128_si512(PIECE(0));
     v = _mm512_inserti32x4(v, PIECE(1), 1);
     v = _mm512_inserti32x4(v, PIECE(2), 2);
     return _mm512_inserti32x4(v, PIECE(3), 3);
+#elif defined __AVX2__
+    return _mm256_inserti128_si256(_mm256_castsi128_si256(PIECE(0)), PIECE(1), 1);
+#else
+    return PIECE(0);
+#endif
 #undef PIECE
 }
 
-/* Within each 128-bit lane: rows of four words to columns.  Its own inverse. */
-LANE_INLINE void transpose_4x4(__m512i v[4])
+/* In the order of the lanes, because pieces may overlap. */
+LANE_INLINE void scatter_pieces(const host_int v[4], chunk_address at)
 {
-    __m512i low01 = _mm512_unpacklo_epi32(v[0], v[1]), high01 = _mm512_unpackhi_epi32(v[0], v[1]);
-    __m512i low23 = _mm512_unpacklo_epi32(v[2], v[3]), high23 = _mm512_unpackhi_epi32(v[2], v[3]);
-    v[0] = _mm512_unpacklo_epi64(low01, low23);
-    v[1] = _mm512_unpackhi_epi64(low01, low23);
-    v[2] = _mm512_unpacklo_epi64(high01, high23);
-    v[3] = _mm512_unpackhi_epi64(high01, high23);
+#define PUT(r, b, piece) _mm_storeu_si128((__m128i *)lane_pointer(at, 4 * (b) + (r)), piece)
+#define PUT_4(b, piece)                                                                            \
+    PUT(0, b, piece(v[0], b)), PUT(1, b, piece(v[1], b)), PUT(2, b, piece(v[2], b)),               \
+        PUT(3, b, piece(v[3], b))
+#ifdef __AVX512F__
+    PUT_4(0, _mm512_extracti32x4_epi32);
+    PUT_4(1, _mm512_extracti32x4_epi32);
+    PUT_4(2, _mm512_extracti32x4_epi32);
+    PUT_4(3, _mm512_extracti32x4_epi32);
+#elif defined __AVX2__
+    PUT_4(0, _mm256_extracti128_si256);
+    PUT_4(1, _mm256_extracti128_si256);
+#else
+#define WHOLE(v, b) (v)
+    PUT_4(0, WHOLE);
+#undef WHOLE
+#endif
+#undef PUT_4
+#undef PUT
+}
+
+/* Within each 128-bit lane: rows of four words to columns.  Its own inverse. */
+LANE_INLINE void transpose_4x4(host_int v[4])
+{
+    host_int low01 = HOST(unpacklo_epi32)(v[0], v[1]), high01 = HOST(unpackhi_epi32)(v[0], v[1]);
+    host_int low23 = HOST(unpacklo_epi32)(v[2], v[3]), high23 = HOST(unpackhi_epi32)(v[2], v[3]);
+    v[0] = HOST(unpacklo_epi64)(low01, low23);
+    v[1] = HOST(unpackhi_epi64)(low01, low23);
+    v[2] = HOST(unpacklo_epi64)(high01, high23);
+    v[3] = HOST(unpackhi_epi64)(high01, high23);
 }
 
 LANE_INLINE void load_pieces_16(uint8_t *d, chunk_address at)
 {
-    __m512i v[4] = {gather_pieces(at, 0), gather_pieces(at, 1), gather_pieces(at, 2),
-                    gather_pieces(at, 3)};
+    host_int v[4] = {gather_pieces(at, 0), gather_pieces(at, 1), gather_pieces(at, 2),
+                     gather_pieces(at, 3)};
     transpose_4x4(v);
     for (uint32_t j = 0; j < 4; j++)
-        *chunk_of(d, j) = (chunk_u32)v[j];
+        *chunk_of(d, j) = (u32v)v[j];
 }
 
 LANE_INLINE void store_pieces_16(const uint8_t *s, chunk_address at)
 {
-    __m512i v[4];
+    host_int v[4];
     for (uint32_t j = 0; j < 4; j++)
-        v[j] = (__m512i)*chunk_of(s, j);
+        v[j] = (host_int)*chunk_of(s, j);
     transpose_4x4(v);
-#define PIECE(r, b)                                                                                \
-    _mm_storeu_si128((__m128i *)lane_pointer(at, 4 * (b) + (r)), _mm512_extracti32x4_epi32(v[r], b))
-#define PIECES(b) PIECE(0, b), PIECE(1, b), PIECE(2, b), PIECE(3, b)
-    PIECES(0), PIECES(1), PIECES(2), PIECES(3);
-#undef PIECES
-#undef PIECE
+    scatter_pieces(v, at);
 }
 
-LANE_INLINE long long piece_8(chunk_address at, uint32_t lane)
+/* The pieces of half the lanes, from `lane` on. */
+LANE_INLINE u32v gather_pieces_8(chunk_address at, uint32_t lane)
 {
-    long long v;
-    memcpy(&v, lane_pointer(at, lane), 8);
-    return v;
+    uint64_t v[HALF_LANES];
+    for (uint32_t l = 0; l < HALF_LANES; l++)
+        memcpy(&v[l], lane_pointer(at, lane + l), 8);
+#ifdef __AVX512F__
+    return (u32v)_mm512_set_epi64((long long)v[7], (long long)v[6], (long long)v[5],
+                                  (long long)v[4], (long long)v[3], (long long)v[2],
+                                  (long long)v[1], (long long)v[0]);
+#elif defined __AVX2__
+    return (u32v)_mm256_set_epi64x((long long)v[3], (long long)v[2], (long long)v[1],
+                                   (long long)v[0]);
+#else
+    return (u32v)_mm_set_epi64x((long long)v[1], (long long)v[0]);
+#endif
 }
 
 LANE_INLINE void load_pieces_8(uint8_t *d, chunk_address at)
 {
-#define PIECE(l) piece_8(at, l)
-    __m512i low = _mm512_set_epi64(PIECE(7), PIECE(6), PIECE(5), PIECE(4), PIECE(3), PIECE(2),
-                                   PIECE(1), PIECE(0));
-    __m512i high = _mm512_set_epi64(PIECE(15), PIECE(14), PIECE(13), PIECE(12), PIECE(11),
-                                    PIECE(10), PIECE(9), PIECE(8));
-#undef PIECE
-    *chunk_of(d, 0) = __builtin_shuffle((chunk_u32)low, (chunk_u32)high, CHUNK_INDEX(WORD0_OF_2));
-    *chunk_of(d, 1) = __builtin_shuffle((chunk_u32)low, (chunk_u32)high, CHUNK_INDEX(WORD1_OF_2));
+    u32v low = gather_pieces_8(at, 0), high = gather_pieces_8(at, HALF_LANES);
+    *chunk_of(d, 0) = __builtin_shuffle(low, high, EACH_LANE(WORD0_OF_2));
+    *chunk_of(d, 1) = __builtin_shuffle(low, high, EACH_LANE(WORD1_OF_2));
 }
 
 LANE_INLINE void store_pieces_8(const uint8_t *s, chunk_address at)
@@ -119,21 +267,11 @@ LANE_INLINE void store_pieces_8(const uint8_t *s, chunk_address at)
         memcpy(lane_pointer(at, l), &pair[l], 8);
 }
 
-/* Offsets below 2^31 only: the host sign-extends them. */
-LANE_INLINE bool gather_dwords(uint8_t *d, uint32_t mask, chunk_address at)
-{
-    __m512i offset = *(const __m512i *)at.lo, *to = (__m512i *)d;
-    if (at.hi || (_mm512_movepi32_mask(offset) & mask))
-        return false;
-    *to = _mm512_mask_i32gather_epi32(*to, (__mmask16)mask, offset, (const void *)at.base, 1);
-    return true;
-}
-
 LANE_INLINE bool load_pieces(element e, uint8_t *d, uint32_t mask, chunk_address at)
 {
     if (e == E_D1)
-        return __builtin_popcount(mask) > 4 && gather_dwords(d, mask, at);
-    if (mask != 0xffff || (e != E_D2 && e != E_D4))
+        return gather_dwords(d, mask, at);
+    if (mask != ALL_LANES || (e != E_D2 && e != E_D4))
         return false;
     if (e == E_D2)
         load_pieces_8(d, at);
@@ -144,7 +282,7 @@ LANE_INLINE bool load_pieces(element e, uint8_t *d, uint32_t mask, chunk_address
 
 LANE_INLINE bool store_pieces(element e, const uint8_t *s, uint32_t mask, chunk_address at)
 {
-    if (mask != 0xffff || (e != E_D2 && e != E_D4))
+    if (mask != ALL_LANES || (e != E_D2 && e != E_D4))
         return false;
     if (e == E_D2)
         store_pieces_8(s, at);
@@ -153,17 +291,4 @@ LANE_INLINE bool store_pieces(element e, const uint8_t *s, uint32_t mask, chunk_
     return true;
 }
 
-#else
-
-#define DOES_NOT_APPLY(name, ...)                                                                  \
-    LANE_INLINE bool name(__VA_ARGS__) { return false; }
-DOES_NOT_APPLY(load_contiguous_narrow, element, uint8_t *, const uint8_t *)
-DOES_NOT_APPLY(store_contiguous_narrow, element, const uint8_t *, uint8_t *)
-DOES_NOT_APPLY(load_contiguous_masked, uint8_t *, uint32_t, const uint8_t *)
-DOES_NOT_APPLY(store_contiguous_masked, const uint8_t *, uint32_t, uint8_t *)
-DOES_NOT_APPLY(load_pieces, element, uint8_t *, uint32_t, chunk_address)
-DOES_NOT_APPLY(store_pieces, element, const uint8_t *, uint32_t, chunk_address)
-#undef DOES_NOT_APPLY
-
-#endif
 #endif

@@ -72,7 +72,8 @@ void machine_free(machine *m)
 
 static bool decode(machine *m, const char *line, emu_op *op)
 {
-    emu_text text = {.line = line, .size_bytes = 4, .address = 0x1000, .words = {m->words[0], m->words[1]}};
+    emu_text text = {
+        .line = line, .size_bytes = 4, .address = 0x1000, .words = {m->words[0], m->words[1]}};
     if (!emu_text_parse(line, m->decoder.accum_offset, &text))
         return false;
     return emu_decode(&m->decoder, &text, emu_decode_row(&text), op);
@@ -213,10 +214,13 @@ static int run_level(const char *level, const char *name, const struct CMUnitTes
 
 int machine_main(const char *name, const struct CMUnitTest *tests, size_t n)
 {
-    int failed = run_level("base", name, tests, n);
-    if (strcmp(emu_rows_level(), "base"))
-        failed |= run_level("avx512", name, tests, n);
-    if (!strcmp(emu_rows_level(), "amx"))
-        failed |= run_level("amx", name, tests, n);
+    static const char *const levels[] = {"base", "avx2", "avx512", "amx"};
+    const char *best = emu_rows_level();
+    int failed = 0;
+    for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
+        failed |= run_level(levels[i], name, tests, n);
+        if (!strcmp(levels[i], best))
+            break;
+    }
     return failed;
 }
