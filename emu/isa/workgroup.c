@@ -4,8 +4,8 @@
  * the order that the options ask for.  Barriers open when all waves alive are at them.
  * Tested by tests/hip.                                                        SPDX-License-Identifier: MIT
  */
-#include "emu/isa/mode.h"
 #include "emu/isa/workgroup.h"
+#include "emu/isa/mode.h"
 
 #include "emu/isa/fault.h"
 #include "emu/isa/rows.h"
@@ -20,7 +20,7 @@ enum {
     LDS_SLACK_BYTES = 256, /* vector handlers may read behind the end */
     LONG_LOOP = 1 << 16,   /* backward branches before a wave gives way for the first time */
     SPIN_LOOP = 1 << 10,   /* and from then on */
-    LONGEST_TURN = 16,     /* instructions of one turn in switching order */
+    TURN_SCALES = 5,       /* turns in switching order last up to 1, 2, 4, 8 or 16 instructions */
 };
 
 /* An LDS that was never written reads as NaN in every float format. */
@@ -278,10 +278,18 @@ static void open_barrier(emu_workgroup *g)
     g->n_at_barrier = g->n_slept = g->turn = 0;
 }
 
+/* Short turns keep waves close together, where a race over a few instructions shows; long ones take them apart. */
+static int32_t draw_turn(emu_workgroup *g)
+{
+    uint64_t random = next_random(&g->random);
+    uint32_t scale = (uint32_t)(random % TURN_SCALES);
+    return (int32_t)(random >> 32 & ((1u << scale) - 1));
+}
+
 static void run_wave(emu_workgroup *g, emu_wave *w)
 {
     w->state = EMU_WAVE_READY;
-    w->turn_budget = (int32_t)(next_random(&g->random) % LONGEST_TURN);
+    w->turn_budget = draw_turn(g);
     emu_mode_enter(w->mode);
     for (const emu_op *op = w->ip; op;)
         op = op->exec(w, op);
