@@ -183,6 +183,13 @@ static void take_device_option(int argc, char **argv)
     }
 }
 
+/* Threads of libraries that wait for work would keep the host's cores from the device.  2^4 cycles is the least. */
+static void let_threads_sleep(void)
+{
+    setenv("OMP_WAIT_POLICY", "PASSIVE", 0);
+    setenv("OPENBLAS_THREAD_TIMEOUT", "4", 0);
+}
+
 /* Does not return when the program could be started again. */
 static moesaic_status start_again(const hip_place *hip, char **argv, moesaic_text *err)
 {
@@ -200,6 +207,7 @@ static moesaic_status start_again(const hip_place *hip, char **argv, moesaic_tex
     loader_choice(&device, NULL);
     char *software = device == LOADER_SOFTWARE ? software_device_folder(executable) : NULL;
     loader_program as_called = {program.path, program.interpreter, argv};
+    let_threads_sleep();
     status = start(hip, software, &as_called, err);
     free(software);
     loader_program_free(&program);
