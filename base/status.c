@@ -44,8 +44,9 @@ moesaic_status moesaic_fail_in(moesaic_text *err, moesaic_status status, const c
         va_start(arguments, format);
         int n = vsnprintf(err->s, sizeof err->s, format, arguments);
         va_end(arguments);
-        if (n >= 0 && (size_t)n < sizeof err->s)
-            snprintf(err->s + n, sizeof err->s - (size_t)n, ": %s", inner.s);
+        int room = (int)(sizeof err->s - sizeof ": ") - n; /* what is longer is cut */
+        if (n >= 0 && room > 0)
+            snprintf(err->s + n, sizeof err->s - (size_t)n, ": %.*s", room, inner.s);
     }
     return status;
 }
