@@ -4,7 +4,7 @@
 
 #include "device/device.h"
 
-/* Trials for a problem when the user states no number (docs/decisions/0014).  flops: of one run. */
+/* Trials for a problem when the user states no number (docs/decisions/0015).  flops: of one run. */
 int64_t budget_trials(device_kind kind, double flops);
 
 /* Above this much work only the winner is verified at full size, with one seed; up to it the best

@@ -1,6 +1,6 @@
 /* tuner/evaluate.c: running variants in a worker: verification, timing, and what both are done with.
  *
- * Tested by tests/tuner/test_tune.c.    SPDX-License-Identifier: MIT
+ * Tested by tests/tuner/test_planted.c and tests/cli/test_tune.sh.    SPDX-License-Identifier: MIT
  */
 #include "tuner/evaluate.h"
 

@@ -1,6 +1,6 @@
 /* tuner/problem.c: tuning one problem: from the database where it is known, else candidate by candidate.
  *
- * While one candidate runs the next one is compiled.  Tested by tests/tuner/test_tune.c.
+ * While one candidate runs the next one is compiled.  Tested by tests/tuner/test_planted.c and tests/cli/test_tune.sh.
  * SPDX-License-Identifier: MIT
  */
 #include "tuner/tuner_int.h"
@@ -54,22 +54,30 @@ static int64_t trials_done(const tuner_result *r)
     return n;
 }
 
-/* Answer from the database when it holds a winner of this template out of trials enough. */
-static moesaic_status answer(problem_run *p, bool *answered, moesaic_text *err)
+/* Answer from the database when it holds a winner of this template out of trials enough, the default among them. */
+static moesaic_status answer(problem_run *p, const char *default_key, bool *answered,
+                             moesaic_text *err)
 {
     tuner_result result;
-    char *key = key_of_default(p->problem);
     *answered = false;
-    moesaic_status status = report_result(p, key, &result, err);
-    free(key);
+    moesaic_status status = report_result(p, default_key, &result, err);
     if (status != MOESAIC_OK)
         return status == MOESAIC_E_NOTFOUND ? MOESAIC_OK : status;
-    *answered = result.winner.template_id == p->template_id && result.default_us > 0 &&
+    *answered = result.winner.template_id == p->template_id && result.default_tried &&
                 trials_done(&result) >= p->n_planned;
     if (*answered)
         return add_result(p->t, &result, true);
     report_result_free(&result);
     return MOESAIC_OK;
+}
+
+/* As most problems can be answered: the family's default is legal, so the space need not be known. */
+static moesaic_status answer_at_once(problem_run *p, bool *answered, moesaic_text *err)
+{
+    char *key = key_of_default(p->problem);
+    moesaic_status status = answer(p, key, answered, err);
+    free(key);
+    return status;
 }
 
 /* --- trying candidates --- */
@@ -139,10 +147,28 @@ static char *default_key_in(search *s)
     return key.s;
 }
 
+static moesaic_status search_space(problem_run *p, search *s, const char *default_key,
+                                   moesaic_text *err)
+{
+    tuner_result result;
+    problem_observe(p, (tuner_event){.kind = TUNER_PROBLEM_BEGINS});
+    moesaic_status status = try_candidates(p, s, err);
+    if (status == MOESAIC_OK && tuning_stopped(p->t))
+        status = moesaic_fail(err, MOESAIC_E_INTERRUPTED,
+                              "interrupted; finished trials are kept, --resume goes on");
+    if (status == MOESAIC_OK)
+        status = finals_run(p, err);
+    if (status == MOESAIC_OK)
+        status = report_result(p, default_key, &result, err);
+    return status == MOESAIC_OK ? add_result(p->t, &result, false) : status;
+}
+
+/* The space may be smaller than what is planned, and its default another one than the family's: with both known the
+ * database may have the answer after all. */
 static moesaic_status tune_space(problem_run *p, moesaic_text *err)
 {
     search s;
-    tuner_result result;
+    bool answered = false;
     tuning *t = p->t;
     moesaic_status status = search_open(p->problem, &t->facts, t->options, t->report->results,
                                         t->report->n_results, p->n_planned, &s, err);
@@ -150,20 +176,13 @@ static moesaic_status tune_space(problem_run *p, moesaic_text *err)
         return status;
     if (s.view.n < p->n_planned)
         p->n_planned = s.view.n;
-    problem_observe(p, (tuner_event){.kind = TUNER_PROBLEM_BEGINS});
-    status = try_candidates(p, &s, err);
-    if (status == MOESAIC_OK && tuning_stopped(t))
-        status = moesaic_fail(err, MOESAIC_E_INTERRUPTED,
-                              "interrupted; finished trials are kept, --resume goes on");
-    if (status == MOESAIC_OK)
-        status = finals_run(p, err);
-    if (status == MOESAIC_OK) {
-        char *key = default_key_in(&s);
-        status = report_result(p, key, &result, err);
-        free(key);
-    }
+    char *key = default_key_in(&s);
+    status = answer(p, key, &answered, err);
+    if (status == MOESAIC_OK && !answered)
+        status = search_space(p, &s, key, err);
+    free(key);
     search_close(&s);
-    return status == MOESAIC_OK ? add_result(t, &result, false) : status;
+    return status;
 }
 
 /* --- the problem --- */
@@ -200,7 +219,7 @@ moesaic_status problem_tune(tuning *t, int index, moesaic_text *err)
     bool answered = false;
     moesaic_status status = prepare(&p, err);
     if (status == MOESAIC_OK)
-        status = answer(&p, &answered, err);
+        status = answer_at_once(&p, &answered, err);
     if (status == MOESAIC_OK && !answered)
         status = tune_space(&p, err);
     if (status == MOESAIC_OK)

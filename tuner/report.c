@@ -14,10 +14,13 @@ typedef struct census {
 static bool count_row(const db_trial_row *row, void *user)
 {
     census *c = user;
-    if (row->status != DB_TRIAL_RUNNING)
-        c->to->trials[row->status]++;
-    if (row->status == DB_TRIAL_OK && c->default_key && !strcmp(row->config, c->default_key))
-        c->to->default_us = row->time_us;
+    if (row->status == DB_TRIAL_RUNNING)
+        return true;
+    c->to->trials[row->status]++;
+    if (c->default_key && !strcmp(row->config, c->default_key)) {
+        c->to->default_tried = true;
+        c->to->default_us = row->status == DB_TRIAL_OK ? row->time_us : 0;
+    }
     return true;
 }
 

@@ -1,6 +1,6 @@
 /* tuner/tune.c: a whole run: workers, identity of the device, one problem after the other.
  *
- * Tested by tests/tuner/test_tune.c.    SPDX-License-Identifier: MIT
+ * Tested by tests/tuner/test_planted.c and tests/cli/test_tune.sh.    SPDX-License-Identifier: MIT
  */
 #include "tuner/tuner_int.h"
 

@@ -45,7 +45,8 @@ typedef struct tuner_result {
     bool from_database; /* nothing had to run */
     db_trial_row winner;
     double tflops, roofline_us, roofline_share,
-        default_us; /* default_us 0: the default has no time */
+        default_us;     /* default_us 0: the default has no time */
+    bool default_tried; /* whatever became of it */
     int64_t trials[TUNER_N_STATUSES];
 } tuner_result;
 

@@ -1,6 +1,6 @@
 /* tuner/variant.c: packs arguments by their names and launches the kernels of a variant in turn.
  *
- * Tested by tests/tuner/test_variant.c.    SPDX-License-Identifier: MIT
+ * Tested by tests/tuner/test_planted.c.    SPDX-License-Identifier: MIT
  */
 #include "tuner/variant.h"
 

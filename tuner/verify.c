@@ -29,6 +29,10 @@ static const struct {
  * the XCDs. */
 static const uint32_t few_workgroups[VARIATIONS] = {8, 3, 16};
 
+/* Whole tiles along K of each part: two, and more, so that a main loop which is unrolled and has loads in flight
+ * comes round twice, with even and odd numbers of steps. */
+static const int depth_tiles[VARIATIONS] = {2, 5, 3};
+
 /* --- the reduced problem --- */
 
 moesaic_status verify_tile_of(const cJSON *config, verify_tile *out, moesaic_text *err)
@@ -53,7 +57,8 @@ static int remainder_below(int tile, bool aligned, int variation)
     return rest < tile ? rest : aligned ? 8 : tile - 1;
 }
 
-/* Rows of each expert: the first has two tiles and a remainder, the second none, the last one row. */
+/* Rows of each expert, whatever top_k is: the first has two tiles and a remainder, the second none, the last one
+ * row. */
 static void count_rows(const verify_tile *tile, int variation, int rows[REDUCED_EXPERTS])
 {
     int rest = remainder_below(tile->m, false, variation);
@@ -61,28 +66,42 @@ static void count_rows(const verify_tile *tile, int variation, int rows[REDUCED_
     memcpy(rows, all, sizeof all);
 }
 
-/* Slot 0 of each token from the counts, in a drawn order; further slots another expert that has rows, or none. */
-static void assign_experts(const int rows[REDUCED_EXPERTS], int64_t tokens, int top_k,
+/* How many of the first expert's rows are second slots of the third's and fourth's tokens. */
+static int count_shared(const int rows[REDUCED_EXPERTS], int top_k)
+{
+    int most = rows[2] + rows[3];
+    return top_k == 1 ? 0 : most < rows[0] ? most : rows[0];
+}
+
+static void swap_tokens(int32_t *expert_of_slot, int top_k, int64_t a, int64_t b)
+{
+    for (int i = 0; i < top_k; i++) {
+        int32_t expert = expert_of_slot[a * top_k + i];
+        expert_of_slot[a * top_k + i] = expert_of_slot[b * top_k + i];
+        expert_of_slot[b * top_k + i] = expert;
+    }
+}
+
+/* Experts of the slots by the counts, tokens in a drawn order.  The first `n_shared` tokens of experts behind the
+ * first have the first, too: in slot 0 or slot 1. */
+static void assign_experts(const int rows[REDUCED_EXPERTS], int n_shared, int64_t tokens, int top_k,
                            uint64_t seed, int32_t *expert_of_slot)
 {
-    static const int32_t second[REDUCED_EXPERTS] = {2, -1, 0, 0, 3};
     uint64_t state = hash_mix(seed);
     int64_t t = 0;
-    for (int e = 0; e < REDUCED_EXPERTS; e++)
-        for (int i = 0; i < rows[e]; i++)
-            expert_of_slot[t++ * top_k] = e;
-    for (; t < tokens; t++)
-        expert_of_slot[t * top_k] = -1;
-    for (t = tokens - 1; t > 0; t--) {
-        int64_t other = (int64_t)(hash_next(&state) % (uint64_t)(t + 1));
-        int32_t expert = expert_of_slot[t * top_k];
-        expert_of_slot[t * top_k] = expert_of_slot[other * top_k];
-        expert_of_slot[other * top_k] = expert;
-    }
-    for (t = 0; t < tokens && top_k > 1; t++) {
-        int32_t first = expert_of_slot[t * top_k];
-        expert_of_slot[t * top_k + 1] = first < 0 || t % 7 == 0 ? -1 : second[first];
-    }
+    for (int64_t i = 0; i < tokens * top_k; i++)
+        expert_of_slot[i] = -1;
+    for (int e = 1; e < REDUCED_EXPERTS; e++)
+        for (int i = 0; i < rows[e]; i++, t++) {
+            int slot = t < n_shared && t % 3 == 0;
+            expert_of_slot[t * top_k + slot] = e;
+            if (t < n_shared)
+                expert_of_slot[t * top_k + 1 - slot] = 0;
+        }
+    for (int i = n_shared; i < rows[0]; i++)
+        expert_of_slot[t++ * top_k] = 0;
+    for (t = tokens - 1; t > 0; t--)
+        swap_tokens(expert_of_slot, top_k, t, (int64_t)(hash_next(&state) % (uint64_t)(t + 1)));
 }
 
 moesaic_status verify_reduced_shape(const moe_shape *full, const verify_tile *tile, int variation,
@@ -90,21 +109,23 @@ moesaic_status verify_reduced_shape(const moe_shape *full, const verify_tile *ti
 {
     int rows[REDUCED_EXPERTS], panel = tile->n / moe_panels(full);
     int cols = 2 * panel + remainder_below(panel, full->aligned, variation);
-    int depth = 2 * tile->k * tile->split_k + remainder_below(tile->k, full->aligned, variation);
+    int depth = depth_tiles[variation] * tile->k * tile->split_k +
+                remainder_below(tile->k, full->aligned, variation);
     *shape = (moe_shape){.down = full->down,
                          .aligned = full->aligned,
-                         .tokens = 3, /* without an expert */
                          .hidden = full->down ? cols : depth,
                          .ffn = full->down ? depth : cols,
                          .experts = REDUCED_EXPERTS,
                          .top_k = full->top_k > 1 ? 2 : 1};
     count_rows(tile, variation, rows);
+    int n_shared = count_shared(rows, shape->top_k);
+    shape->tokens = 3 - n_shared; /* three are without an expert */
     for (int e = 0; e < REDUCED_EXPERTS; e++)
         shape->tokens += rows[e];
     int32_t *experts = malloc((size_t)moe_slots(shape) * sizeof *experts);
     if (!experts)
         return moesaic_fail(err, MOESAIC_E_NOMEM, "no memory for a reduced problem");
-    assign_experts(rows, shape->tokens, shape->top_k, (uint64_t)variation, experts);
+    assign_experts(rows, n_shared, shape->tokens, shape->top_k, (uint64_t)variation, experts);
     moesaic_status status = routing_build(experts, shape->tokens, shape->experts, shape->top_k,
                                           (uint64_t)variation, routing, err);
     free(experts);

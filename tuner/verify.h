@@ -31,7 +31,8 @@ typedef struct verify_tile {
 moesaic_status verify_tile_of(const cJSON *config, verify_tile *out, moesaic_text *err);
 
 /* The reduced problem of a tile: two tiles and a remainder in each dimension; an expert that has most of the rows, one
- * without, one with a single row, and tokens without an expert.  variation 0, 1, 2: other remainders. */
+ * without, one with a single row, and tokens without an expert.  variation 0, 1, 2: other remainders, and 2, 5, 3
+ * tiles along K. */
 moesaic_status verify_reduced_shape(const moe_shape *full, const verify_tile *tile, int variation,
                                     moe_shape *shape, routing_table *routing, moesaic_text *err);
 
