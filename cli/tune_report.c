@@ -3,6 +3,7 @@
 
 #include "base/str.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -55,9 +56,8 @@ static void add_row(cli_table *table, const tuner_result *r)
     cli_table_cell(table, "%.0f%%", 100 * r->roofline_share);
     cli_table_cell(table, "%.2fx", gain_of(r));
     cli_table_cell(table, "%.1e/%.1e", r->winner.max_error, r->winner.error_bound);
-    cli_table_cell(table, "%lld/%lld/%lld", (long long)r->trials[DB_TRIAL_OK],
-                   (long long)(r->trials[DB_TRIAL_WRONG] + r->trials[DB_TRIAL_RACE]),
-                   (long long)failed_trials(r));
+    cli_table_cell(table, "%" PRId64 "/%" PRId64 "/%" PRId64, r->trials[DB_TRIAL_OK],
+                   r->trials[DB_TRIAL_WRONG] + r->trials[DB_TRIAL_RACE], failed_trials(r));
     cli_table_cell(table, "%s", r->winner.reason);
     str_free(&config);
 }

@@ -34,5 +34,5 @@ $(O)/%.tidy.o: %.c .clang-tidy tools/tidy.h $(BUILD)/config.changed | $(BUILD)/h
 $(O)/%.alone.o: %.h $(BUILD)/config.changed
 	$(call say,ALONE,$<)
 	$(Q)mkdir -p $(@D)
-	$(Q)echo '#include "$<"' | $(CC) $(lint_flags) -Werror -fsyntax-only -x c -
+	$(Q)printf '#include "%s"\nextern int not_empty;\n' $< | $(CC) $(lint_flags) -Werror -fsyntax-only -x c -
 	$(Q)touch $@

@@ -198,7 +198,7 @@ static moesaic_status do_reduced(evaluator *e, const variant *code, const moe_sh
 
 static moesaic_status do_time(evaluator *e, const variant *code, evaluation *out, moesaic_text *err)
 {
-    time_result time;
+    time_result time = {0};
     moesaic_sim_result last = {.size_bytes = sizeof last};
     moe_operands *o = &e->operands;
     moesaic_status status =

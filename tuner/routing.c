@@ -199,8 +199,8 @@ static moesaic_status allocate(routing_table *r, moesaic_text *err)
 {
     size_t n_slots = (size_t)(r->tokens * r->top_k);
     r->offsets = calloc((size_t)r->experts + 1, sizeof *r->offsets);
-    r->token_index = malloc((n_slots + 1) * sizeof *r->token_index);
-    r->row_of_slot = malloc((n_slots + 1) * sizeof *r->row_of_slot);
+    r->token_index = calloc(n_slots + 1, sizeof *r->token_index);
+    r->row_of_slot = calloc(n_slots + 1, sizeof *r->row_of_slot);
     r->weight = calloc(n_slots + 1, sizeof *r->weight);
     if (r->offsets && r->token_index && r->row_of_slot && r->weight)
         return MOESAIC_OK;

@@ -154,6 +154,7 @@ static hsa_status_t agent_special_info(const emu_agent *agent, uint32_t attribut
     }
 }
 
+/* A table.  NOLINTNEXTLINE(readability-function-size) */
 static hsa_status_t agent_info(const emu_agent *agent, uint32_t attribute, void *value)
 {
     const emu_device_shape *shape = &emu_hsa_shape()->device;

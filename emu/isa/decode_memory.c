@@ -58,7 +58,8 @@ bool emu_encode_smem(emu_decoder *decoder, const emu_text *text, const emu_row *
     return true;
 }
 
-bool emu_encode_smem_time(emu_decoder *decoder, const emu_text *text, const emu_row *row, emu_op *op)
+bool emu_encode_smem_time(emu_decoder *decoder, const emu_text *text, const emu_row *row,
+                          emu_op *op)
 {
     if (!has_operands(text, 1) || text->operand[0].kind != EMU_SCALAR)
         return refuse(decoder, text);
@@ -91,7 +92,8 @@ static const emu_operand *operand_or_null(const emu_text *text, int i)
     return i < text->n_operands ? &text->operand[i] : NULL;
 }
 
-bool emu_encode_global_load(emu_decoder *decoder, const emu_text *text, const emu_row *row, emu_op *op)
+bool emu_encode_global_load(emu_decoder *decoder, const emu_text *text, const emu_row *row,
+                            emu_op *op)
 {
     const emu_operand *o = text->operand;
     if (!has_operands(text, 2) || o[0].kind != EMU_VGPR)
@@ -104,9 +106,9 @@ bool emu_encode_global_load_lds(emu_decoder *decoder, const emu_text *text, cons
                                 emu_op *op)
 {
     op->flags |= EMU_OP_TO_LDS;
-    return has_operands(text, 1) ? global_address(decoder, text, row, &text->operand[0],
-                                                  operand_or_null(text, 1), op)
-                                 : refuse(decoder, text);
+    return has_operands(text, 1)
+               ? global_address(decoder, text, row, &text->operand[0], operand_or_null(text, 1), op)
+               : refuse(decoder, text);
 }
 
 bool emu_encode_global_store(emu_decoder *decoder, const emu_text *text, const emu_row *row,
@@ -220,8 +222,8 @@ static void ds_offsets(const emu_text *text, const emu_row *row, emu_op *op)
     }
 }
 
-static bool ds_operands(emu_decoder *decoder, const emu_text *text, const emu_row *row, int returned,
-                        emu_op *op)
+static bool ds_operands(emu_decoder *decoder, const emu_text *text, const emu_row *row,
+                        int returned, emu_op *op)
 {
     uint32_t *field[] = {&op->a, &op->c, &op->c2};
     for (int i = 0; i < text->n_operands; i++) {
@@ -243,14 +245,16 @@ bool emu_encode_ds(emu_decoder *decoder, const emu_text *text, const emu_row *ro
     return ds_operands(decoder, text, row, 0, op);
 }
 
-bool emu_encode_ds_return(emu_decoder *decoder, const emu_text *text, const emu_row *row, emu_op *op)
+bool emu_encode_ds_return(emu_decoder *decoder, const emu_text *text, const emu_row *row,
+                          emu_op *op)
 {
     op->flags |= EMU_OP_RETURN;
     return ds_operands(decoder, text, row, 1, op);
 }
 
 /* The offset is printed in several ways (swizzle(SWAP,16)); the encoding's low 16 bits are it. */
-bool emu_encode_ds_swizzle(emu_decoder *decoder, const emu_text *text, const emu_row *row, emu_op *op)
+bool emu_encode_ds_swizzle(emu_decoder *decoder, const emu_text *text, const emu_row *row,
+                           emu_op *op)
 {
     if (!ds_operands(decoder, text, row, 1, op))
         return false;

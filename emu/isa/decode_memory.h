@@ -24,7 +24,9 @@ enum {
  * address unit (16 lanes a clock) or of the first-level cache (128 bytes a clock), whichever is more. */
 #define VMEM_CLOCKS(dwords) ((dwords) > 2 ? 8 : 4)
 #define VMEM_ROW(name, encode, handlers, unit, dwords, bytes)                                      \
-    {name, encode, handlers, unit, VMEM_CLOCKS(dwords), dwords, bytes, 0, 0, NULL}
+    {                                                                                              \
+        name, encode, handlers, unit, VMEM_CLOCKS(dwords), dwords, bytes, 0, 0, NULL               \
+    }
 #define VMEM_LOAD_ROW(name, encode, handlers, e)                                                   \
     VMEM_ROW(name, encode, handlers, EMU_UNIT_VMEM_LOAD, ELEMENT_DWORDS(e), ELEMENT_BYTES(e))
 #define VMEM_STORE_ROW(name, encode, handlers, e)                                                  \

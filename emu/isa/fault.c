@@ -44,8 +44,8 @@ static void on_fault(int number, siginfo_t *info, void *context)
 
 static int take_signal(int i)
 {
-    struct sigaction now, ours = {.sa_sigaction = on_fault,
-                                  .sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK};
+    struct sigaction now,
+        ours = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK};
     sigemptyset(&ours.sa_mask);
     if (sigaction(signals[i], NULL, &now))
         return errno;

@@ -20,8 +20,8 @@ __attribute__((target("avx"))) static void clear_upper_halves(void)
         __builtin_ia32_vzeroupper();
 }
 
-void emu_memory_report(emu_wave *w, const uint32_t *lo, const uint32_t *hi, uint64_t base, uint64_t exec,
-                       uint32_t bytes_per_lane, bool is_store)
+void emu_memory_report(emu_wave *w, const uint32_t *lo, const uint32_t *hi, uint64_t base,
+                       uint64_t exec, uint32_t bytes_per_lane, bool is_store)
 {
     uint64_t address[64];
     clear_upper_halves();
@@ -45,7 +45,8 @@ void emu_scratch_report(emu_wave *w, const uint32_t own[64], uint32_t bytes_per_
     uint64_t address[64];
     clear_upper_halves();
     for (uint32_t l = 0; l < 64; l++)
-        address[l] = (uint64_t)(uintptr_t)w->scratch + (uint64_t)own[l] * 64 + (uint64_t)l * bytes_per_lane;
+        address[l] =
+            (uint64_t)(uintptr_t)w->scratch + (uint64_t)own[l] * 64 + (uint64_t)l * bytes_per_lane;
     emu_trace_vmem(w, address, emu_exec_mask(w), bytes_per_lane, is_store);
 }
 
@@ -60,7 +61,8 @@ static bool in_aperture(uint64_t address, uint64_t aperture)
 }
 
 /* The host address of one lane, or 0 when it is out of the range of LDS or scratch. */
-static uint64_t flat_host_address(const emu_wave *w, uint32_t lane, uint64_t address, uint32_t bytes)
+static uint64_t flat_host_address(const emu_wave *w, uint32_t lane, uint64_t address,
+                                  uint32_t bytes)
 {
     uint64_t offset = (uint32_t)address;
     if (in_aperture(address, w->shared_aperture))
@@ -72,7 +74,8 @@ static uint64_t flat_host_address(const emu_wave *w, uint32_t lane, uint64_t add
     return address;
 }
 
-bool emu_flat_translate(emu_wave *w, const emu_op *op, uint32_t bytes_per_lane, emu_flat_address *out)
+bool emu_flat_translate(emu_wave *w, const emu_op *op, uint32_t bytes_per_lane,
+                        emu_flat_address *out)
 {
     const uint32_t *lo = flat_register(w, op, 0), *hi = flat_register(w, op, 1);
     for (uint64_t rest = emu_exec_mask(w); rest; rest &= rest - 1) {
@@ -80,9 +83,10 @@ bool emu_flat_translate(emu_wave *w, const emu_op *op, uint32_t bytes_per_lane, 
         uint64_t flat = join(lo[l], hi[l]) + (uint64_t)(int64_t)op->imm;
         uint64_t host = flat_host_address(w, l, flat, bytes_per_lane);
         if (!host) {
-            emu_trap(w, op, MOESAIC_SIM_ILLEGAL_ADDRESS, "lane %u: flat address 0x%llx lies beyond %s", l,
-                     (unsigned long long)flat,
-                     in_aperture(flat, w->shared_aperture) ? "the workgroup's LDS" : "the lane's scratch");
+            emu_trap(w, op, MOESAIC_SIM_ILLEGAL_ADDRESS,
+                     "lane %u: flat address 0x%llx lies beyond %s", l, (unsigned long long)flat,
+                     in_aperture(flat, w->shared_aperture) ? "the workgroup's LDS"
+                                                           : "the lane's scratch");
             return false;
         }
         out->lo[l] = (uint32_t)host;

@@ -17,8 +17,9 @@
 
 /* The instructions as text: their intrinsics do not say that they touch memory. */
 #define TILE_LOAD(tile, at, stride)                                                                \
-    __asm__ volatile("tileloadd (%0,%1,1), %%tmm" #tile ::"r"(at), "r"((size_t)(stride)) : "memor" \
-                                                                                           "y")
+    __asm__ volatile("tileloadd (%0,%1,1), %%tmm" #tile ::"r"(at), "r"((size_t)(stride))           \
+                     : "memor"                                                                     \
+                       "y")
 #define TILE_STORE(tile, at, stride)                                                               \
     __asm__ volatile("tilestored %%tmm" #tile ", (%0,%1,1)" ::"r"(at), "r"((size_t)(stride))       \
                      : "memory")

@@ -140,7 +140,7 @@ static instruction *scan_instruction(scan *s, uint64_t address)
     *i = (instruction){
         .address = address, .size_bytes = line.size_bytes, .first_op = (uint32_t)s->n_ops};
     i->row = op.row;
-    i->effect = decoded ? row->effect : EMU_EFFECT_END;
+    i->effect = decoded && row ? row->effect : EMU_EFFECT_END;
     i->target = i->effect & EMU_EFFECT_BRANCH ? line.branch_target : 0;
     i->vmcnt = waitcnt_field(line.text, "vmcnt");
     i->lgkmcnt = waitcnt_field(line.text, "lgkmcnt");
@@ -263,11 +263,11 @@ static void resolve_targets(const scan *s, emu_section *section)
 
 static void fuse(const emu_program *program, const scan *s, emu_section *section)
 {
-    bool *is_target = calloc(section->n_ops, sizeof *is_target);
-    if (!is_target || program->key.variant == EMU_PREEMPT) {
-        free(is_target);
+    if (program->key.variant == EMU_PREEMPT || !section->ops || !section->n_ops)
         return;
-    }
+    bool *is_target = calloc(section->n_ops, sizeof *is_target);
+    if (!is_target)
+        return;
     for (size_t k = 0; k < s->n_found; k++)
         is_target[s->found[k].linked_op] |= s->found[k].leads;
     emu_rows_fuse(section->ops, section->n_ops, is_target);
@@ -276,6 +276,8 @@ static void fuse(const emu_program *program, const scan *s, emu_section *section
 
 static bool link_section(emu_program *program, scan *s, uint64_t entry, emu_section *section)
 {
+    if (!s->found)
+        return false;
     qsort(s->found, s->n_found, sizeof *s->found, by_address);
     mark_leaders(s, entry);
     size_t most = s->n_ops + 2 * s->n_found + 2;

@@ -344,8 +344,9 @@ static void fail_by_fault(emu_wave *w, uint64_t address, const emu_memory_map *m
     char nearest[160] = "";
     if (map && map->contains)
         map->contains(address, 1, nearest, sizeof nearest);
-    emu_trap(w, w->ip, MOESAIC_SIM_ILLEGAL_ADDRESS, "illegal address 0x%llx%s%s",
-             (unsigned long long)address, nearest[0] ? "; " : "", nearest);
+    if (w)
+        emu_trap(w, w->ip, MOESAIC_SIM_ILLEGAL_ADDRESS, "illegal address 0x%llx%s%s",
+                 (unsigned long long)address, nearest[0] ? "; " : "", nearest);
 }
 
 /* SSE code after 512-bit code is slow until the upper halves are cleared. */

@@ -17,6 +17,7 @@
 #include "emu/timing/model_version.h"
 #include "emu/timing/trace_int.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -64,14 +65,14 @@ static uint32_t waves_by_registers(const emu_device_shape *shape, uint32_t vgprs
 emu_occupancy emu_timing_occupancy(const emu_device_shape *shape, uint32_t waves_per_workgroup,
                                    uint32_t vgprs, uint32_t lds_bytes)
 {
+    assert(shape->simds_per_cu > 0);
     uint32_t waves = waves_per_workgroup ? waves_per_workgroup : 1;
     uint32_t per_simd = waves_by_registers(shape, vgprs);
     uint32_t workgroups = per_simd * shape->simds_per_cu / waves;
     uint32_t lds_granules = (lds_bytes + 511) / 512 * 512;
     if (lds_granules && shape->lds_bytes_per_cu / lds_granules < workgroups)
         workgroups = shape->lds_bytes_per_cu / lds_granules;
-    if (workgroups < 1)
-        workgroups = 1;
+    workgroups = workgroups < 1 ? 1 : workgroups;
     if (workgroups > MAX_SLOTS)
         workgroups = MAX_SLOTS;
     uint32_t resident = (workgroups * waves + shape->simds_per_cu - 1) / shape->simds_per_cu;

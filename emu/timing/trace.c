@@ -43,7 +43,8 @@ static void touch(emu_trace *t, uint64_t line, bool is_store)
     emu_lines_touch(t->lines, &t->lines_cache, line, t->xcd, is_store);
 }
 
-void emu_trace_vmem(emu_wave *w, const uint64_t address[64], uint64_t exec, uint32_t bytes_per_lane, bool is_store)
+void emu_trace_vmem(emu_wave *w, const uint64_t address[64], uint64_t exec, uint32_t bytes_per_lane,
+                    bool is_store)
 {
     emu_trace *t = w->trace;
     uint64_t last = UINT64_MAX;
@@ -60,7 +61,8 @@ void emu_trace_vmem(emu_wave *w, const uint64_t address[64], uint64_t exec, uint
 }
 
 /* Clocks for lanes [from, to): the largest number of distinct dwords that one bank has to deliver. */
-static uint32_t group_clocks(const uint32_t address[64], uint64_t exec, uint32_t from, uint32_t to, uint32_t dwords)
+static uint32_t group_clocks(const uint32_t address[64], uint64_t exec, uint32_t from, uint32_t to,
+                             uint32_t dwords)
 {
     uint32_t seen[32][16];
     uint8_t n[32] = {0};
@@ -92,7 +94,8 @@ uint32_t emu_lds_clocks(const uint32_t address[64], uint64_t exec, uint32_t byte
 }
 
 /* The same lanes at the same distances as last time? */
-static bool same_pattern(const lds_pattern *p, const uint32_t address[64], uint64_t exec, uint32_t bytes_per_lane)
+static bool same_pattern(const lds_pattern *p, const uint32_t address[64], uint64_t exec,
+                         uint32_t bytes_per_lane)
 {
     if (p->exec != exec || p->bytes_per_lane != bytes_per_lane || (address[0] - p->address[0]) % 4)
         return false;
@@ -109,7 +112,8 @@ static lds_pattern *pattern_of(const emu_wave *w)
     return &w->trace->patterns[(op + w->index * 61u) % TRACE_PATTERNS];
 }
 
-void emu_trace_lds(emu_wave *w, const uint32_t lds_address[64], uint64_t exec, uint32_t bytes_per_lane, bool is_store)
+void emu_trace_lds(emu_wave *w, const uint32_t lds_address[64], uint64_t exec,
+                   uint32_t bytes_per_lane, bool is_store)
 {
     (void)is_store;
     emu_trace *t = w->trace;

@@ -23,8 +23,8 @@ struct emu_trace {
     emu_lines *lines; /* the launch's */
     emu_lines_cache lines_cache;
     uint32_t xcd;
-    uint64_t l1_lines;  /* lines asked of the L1, once per instruction */
-    uint64_t l2_lines;  /* lines asked of the L2 */
+    uint64_t l1_lines; /* lines asked of the L1, once per instruction */
+    uint64_t l2_lines; /* lines asked of the L2 */
     uint64_t lds_clocks, lds_conflict_clocks;
     uint64_t l1[TRACE_L1_SETS][TRACE_L1_WAYS]; /* line + 1, newest first */
     lds_pattern patterns[TRACE_PATTERNS];

@@ -20,7 +20,8 @@ enum LdsLayout { LDS_PADDED = 0, LDS_SWIZZLED = 1 };
 template <int TileK, int Layout> struct LdsTile {
     static constexpr int chunk = 8; /* elements of one ds_read_b128 */
     static constexpr int pitch = TileK + (Layout == LDS_PADDED ? chunk : 0);
-    static constexpr int rows_per_line = TileK >= 64 ? 1 : 64 / TileK; /* a line: all 32 banks, 128 bytes */
+    static constexpr int rows_per_line =
+        TileK >= 64 ? 1 : 64 / TileK; /* a line: all 32 banks, 128 bytes */
     static constexpr int keys = TileK >= 64 ? 8 : TileK / chunk;
 
     __device__ static int index(int row, int col)
@@ -81,11 +82,13 @@ template <class Share> struct PanelRows {
     {
         base = array + first * ld;
         for (int p = 0; p < Share::passes; p++)
-            offset_bytes[p] = static_cast<unsigned>((min(Share::row(p), last) * ld + Share::col()) * sizeof(bf16));
+            offset_bytes[p] = static_cast<unsigned>((min(Share::row(p), last) * ld + Share::col()) *
+                                                    sizeof(bf16));
     }
     __device__ const bf16 *at(int pass, long k) const
     {
-        return reinterpret_cast<const bf16 *>(reinterpret_cast<const char *>(base + k) + offset_bytes[pass]);
+        return reinterpret_cast<const bf16 *>(reinterpret_cast<const char *>(base + k) +
+                                              offset_bytes[pass]);
     }
 };
 
@@ -119,7 +122,8 @@ template <class Share, int Vec, int Aligned> struct StepRegisters {
     {
         typedef typename Bf16Vector<Vec>::type V;
         for (int p = 0; p < Share::passes; p++)
-            *reinterpret_cast<V *>(lds + Tile::index(first_row + Share::row(p), Share::col())) = v[p];
+            *reinterpret_cast<V *>(lds + Tile::index(first_row + Share::row(p), Share::col())) =
+                v[p];
     }
 };
 

@@ -45,8 +45,14 @@ template <int Mfma> __device__ inline f32x4 quad_of(const typename Mma<Mfma>::Re
     return f32x4{r[4 * quad], r[4 * quad + 1], r[4 * quad + 2], r[4 * quad + 3]};
 }
 
-__device__ inline bf16x4 low_half(bf16x8 v) { return __builtin_shufflevector(v, v, 0, 1, 2, 3); }
-__device__ inline bf16x4 high_half(bf16x8 v) { return __builtin_shufflevector(v, v, 4, 5, 6, 7); }
+__device__ inline bf16x4 low_half(bf16x8 v)
+{
+    return __builtin_shufflevector(v, v, 0, 1, 2, 3);
+}
+__device__ inline bf16x4 high_half(bf16x8 v)
+{
+    return __builtin_shufflevector(v, v, 4, 5, 6, 7);
+}
 
 /* What one wave multiplies: BlocksM x BlocksN results of Mfma x Mfma. */
 template <int Mfma, int BlocksM, int BlocksN> struct WaveResult {

@@ -31,13 +31,15 @@ template <class Config, int Panels> struct Geometry {
     static constexpr int blocks_m = wave_rows / mfma;
     static constexpr int panel_blocks = wave_cols / mfma;
     static constexpr int blocks_n = panel_blocks * Panels;
-    static_assert(blocks_m >= 1 && panel_blocks >= 1, "a wave has at least one block of each panel");
+    static_assert(blocks_m >= 1 && panel_blocks >= 1,
+                  "a wave has at least one block of each panel");
 
     typedef TileShare<Config::tile_m, Config::tile_k, Config::vec, threads> ShareM;
     typedef TileShare<panel_rows, Config::tile_k, Config::vec, threads> ShareN;
     typedef LdsTile<Config::tile_k, Config::lds_layout> Lds;
     static constexpr int stage_elems = (Config::tile_m + Config::tile_n) * Lds::pitch;
-    static constexpr int turns = Config::prefetch > Config::stages ? Config::prefetch : Config::stages;
+    static constexpr int turns =
+        Config::prefetch > Config::stages ? Config::prefetch : Config::stages;
     static_assert(turns % Config::prefetch == 0 && turns % Config::stages == 0, "turns repeat");
 
     typedef WaveResult<mfma, blocks_m, blocks_n> Result;
@@ -110,21 +112,26 @@ template <class G, class Config> struct FragmentReader {
         for (int p = 0; p < G::panels; p++)
             row_n[p] = (Config::tile_m + p * G::panel_rows + G::wave_col() + row) * G::Lds::pitch;
         for (int read = 0; read < G::reads; read++)
-            col[read] = G::Lds::index(row, read * Mma<G::mfma>::k_per_read + k) - row * G::Lds::pitch;
+            col[read] =
+                G::Lds::index(row, read * Mma<G::mfma>::k_per_read + k) - row * G::Lds::pitch;
     }
-    __device__ void read(const bf16 *stage, int read, Fragments<G::mfma, G::blocks_m, G::blocks_n> &f) const
+    __device__ void read(const bf16 *stage, int read,
+                         Fragments<G::mfma, G::blocks_m, G::blocks_n> &f) const
     {
         const int block = G::mfma * G::Lds::pitch;
         for (int i = 0; i < G::blocks_m; i++)
             f.m[i] = *reinterpret_cast<const bf16x8 *>(stage + row_m + col[read] + i * block);
         for (int j = 0; j < G::blocks_n; j++)
-            f.n[j] = *reinterpret_cast<const bf16x8 *>(stage + row_n[j / G::panel_blocks] + col[read] +
-                                                       j % G::panel_blocks * block);
+            f.n[j] = *reinterpret_cast<const bf16x8 *>(stage + row_n[j / G::panel_blocks] +
+                                                       col[read] + j % G::panel_blocks * block);
     }
 };
 
 /* The compiler moves no instruction across. */
-__device__ inline void keep_order() { __builtin_amdgcn_sched_barrier(0); }
+__device__ inline void keep_order()
+{
+    __builtin_amdgcn_sched_barrier(0);
+}
 
 /* One tile on its way through the pipeline. */
 template <class G, class Config, class Ops> struct Pipeline {
@@ -136,7 +143,10 @@ template <class G, class Config, class Ops> struct Pipeline {
     typename G::Result &sum;
 
     __device__ bf16 *stage(int turn) const { return lds + turn % Config::stages * G::stage_elems; }
-    __device__ long first_of(int s) const { return range.first + static_cast<long>(s) * Config::tile_k; }
+    __device__ long first_of(int s) const
+    {
+        return range.first + static_cast<long>(s) * Config::tile_k;
+    }
 
     __device__ void start()
     {
@@ -180,13 +190,15 @@ template <class G, class Config, class Ops> struct Pipeline {
         for (; s < range.steps; s += G::turns)
             for (int turn = 0; turn < G::turns; turn++)
                 if (s + turn < range.steps)
-                    take(s + turn, turn, s + turn + Config::prefetch < range.steps, s + turn + 1 < range.steps);
+                    take(s + turn, turn, s + turn + Config::prefetch < range.steps,
+                         s + turn + 1 < range.steps);
     }
 };
 
 /* sum = the product over `range`.  All threads of the workgroup take part. */
 template <class G, class Config, class Ops>
-__device__ inline void multiply(const Ops &ops, const StepRange &range, bf16 *lds, typename G::Result &sum)
+__device__ inline void multiply(const Ops &ops, const StepRange &range, bf16 *lds,
+                                typename G::Result &sum)
 {
     Pipeline<G, Config, Ops> pipeline = {ops, range, lds, {}, {}, sum};
     pipeline.run();

@@ -81,7 +81,8 @@ struct TilePosition {
     int row, col, part;
 };
 
-template <int Group> __device__ inline TilePosition position_of(unsigned index, unsigned rows, unsigned cols)
+template <int Group>
+__device__ inline TilePosition position_of(unsigned index, unsigned rows, unsigned cols)
 {
     const unsigned per_part = rows * cols;
     const unsigned part = index / per_part;
@@ -89,8 +90,8 @@ template <int Group> __device__ inline TilePosition position_of(unsigned index, 
     const unsigned first_row = in_part / (Group * cols) * Group;
     const unsigned in_group = in_part - first_row * cols;
     const unsigned group_rows = min(rows - first_row, static_cast<unsigned>(Group));
-    return {static_cast<int>(first_row + in_group % group_rows), static_cast<int>(in_group / group_rows),
-            static_cast<int>(part)};
+    return {static_cast<int>(first_row + in_group % group_rows),
+            static_cast<int>(in_group / group_rows), static_cast<int>(part)};
 }
 
 #endif

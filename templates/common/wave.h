@@ -7,7 +7,10 @@
 
 constexpr int wave_lanes = 64;
 
-__device__ inline int lane_id() { return static_cast<int>(threadIdx.x % wave_lanes); }
+__device__ inline int lane_id()
+{
+    return static_cast<int>(threadIdx.x % wave_lanes);
+}
 
 /* Index of the wave in its workgroup, in a scalar register. */
 __device__ inline int wave_id()
@@ -42,6 +45,9 @@ __device__ inline int sum_through(int value)
 }
 
 /* Of the wave's last lane, in a scalar register. */
-__device__ inline int last_lane(int value) { return __builtin_amdgcn_readlane(value, wave_lanes - 1); }
+__device__ inline int last_lane(int value)
+{
+    return __builtin_amdgcn_readlane(value, wave_lanes - 1);
+}
 
 #endif

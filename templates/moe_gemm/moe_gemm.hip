@@ -22,7 +22,7 @@ struct Config {
     static constexpr int activation = 0; // 0 swiglu
     static constexpr int aligned = 1;    // 1: bases on 16 bytes, sizes and strides multiples of 8
     static constexpr int tile_m = 128;   // rows of a tile
-    static constexpr int tile_n = 128;   // weight rows of a tile: gate_up has half of each, gate and up
+    static constexpr int tile_n = 128;   // weight rows of a tile; gate_up: half gate, half up
     static constexpr int tile_k = 32;    // K of a step
     static constexpr int waves = 4;      // in a workgroup
     static constexpr int waves_m = 2;    // of them along the rows
@@ -34,17 +34,17 @@ struct Config {
     static constexpr int xcd_order = 1;  // 1: an XCD takes consecutive tiles
     static constexpr int group_m = 4;    // row tiles that share a sweep over the columns
     static constexpr int split_k = 1;    // parts of K, down only
-    static constexpr int combine = 0;    // down: 0 direct, 1 rows to the workspace, then moe_combine
+    static constexpr int combine = 0;    // down: 0 direct, 1 through the workspace
     static constexpr int wgs_per_cu = 2; // workgroups that a CU must hold at once
 };
 // moesaic:end
 
 struct moe_gemm_args {
-    const bf16 *x;               /* gate_up [tokens][hidden]; down [rows][ffn] */
-    const bf16 *w;               /* gate_up [experts][2 * ffn][hidden]; down [experts][hidden][ffn] */
-    bf16 *out;                   /* gate_up [rows][ffn]; down [tokens][hidden] */
-    const int *offsets;          /* [experts + 1] */
-    const int *token_index;      /* [tokens * top_k]; past offsets[experts]: of slots that no expert serves */
+    const bf16 *x;          /* gate_up [tokens][hidden]; down [rows][ffn] */
+    const bf16 *w;          /* gate_up [experts][2 * ffn][hidden]; down [experts][hidden][ffn] */
+    bf16 *out;              /* gate_up [rows][ffn]; down [tokens][hidden] */
+    const int *offsets;     /* [experts + 1] */
+    const int *token_index; /* [tokens * top_k]; slots without an expert come last */
     const float *routing_weight; /* [rows] */
     const int *row_of_slot;      /* [tokens * top_k], -1: no expert */
     float *workspace;            /* combine = rows: [split_k][tokens * top_k][hidden] */
@@ -69,15 +69,22 @@ struct Tile {
 
 typedef ExpertList<Config::tile_m> Experts;
 
-__device__ inline int out_cols(const moe_gemm_args &args) { return is_down ? args.hidden : args.ffn; }
-__device__ inline int depth(const moe_gemm_args &args) { return is_down ? args.ffn : args.hidden; }
+__device__ inline int out_cols(const moe_gemm_args &args)
+{
+    return is_down ? args.hidden : args.ffn;
+}
+__device__ inline int depth(const moe_gemm_args &args)
+{
+    return is_down ? args.ffn : args.hidden;
+}
 
 __device__ inline Tile tile_at(const moe_gemm_args &args, const Experts &experts, unsigned index)
 {
     const unsigned cols = static_cast<unsigned>(out_cols(args) + G::panel_rows - 1) / G::panel_rows;
     const unsigned per_row_tile = cols * Config::split_k;
     const ExpertTile e = experts.find(static_cast<int>(index / per_row_tile));
-    const unsigned before = (index / per_row_tile - static_cast<unsigned>(e.row_tile)) * per_row_tile;
+    const unsigned before =
+        (index / per_row_tile - static_cast<unsigned>(e.row_tile)) * per_row_tile;
     const TilePosition at =
         position_of<Config::group_m>(index - before, static_cast<unsigned>(e.row_tiles), cols);
     Tile tile;
@@ -94,7 +101,8 @@ template <int Pass> struct RowsOf { /* gate_up: the tokens' rows */
     typedef GatheredRows<G::ShareM> type;
     __device__ static void aim(type &rows, const moe_gemm_args &args, const Tile &tile)
     {
-        rows.aim(args.x, args.ldx, args.token_index + tile.first_row, tile.last_row - tile.first_row);
+        rows.aim(args.x, args.ldx, args.token_index + tile.first_row,
+                 tile.last_row - tile.first_row);
     }
 };
 template <> struct RowsOf<1> { /* down: the rows in their order */
@@ -120,8 +128,7 @@ __device__ inline Ops aim(const moe_gemm_args &args, const Tile &tile)
 }
 
 /* Calls store(row, column, quad, block of the left panel, block row) for every quad of the wave's rows. */
-template <class Store>
-__device__ inline void for_each_quad(const Tile &tile, Store store)
+template <class Store> __device__ inline void for_each_quad(const Tile &tile, Store store)
 {
     const int lane = lane_id();
     for (int i = 0; i < G::blocks_m; i++) {
@@ -130,8 +137,10 @@ __device__ inline void for_each_quad(const Tile &tile, Store store)
             continue;
         for (int j = 0; j < G::panel_blocks; j++)
             for (int q = 0; q < Mma<G::mfma>::quads; q++)
-                store(row, tile.first_col + G::wave_col() + j * G::mfma + q * Mma<G::mfma>::quad_pitch +
-                               lane / G::mfma * 4, i, j, q);
+                store(row,
+                      tile.first_col + G::wave_col() + j * G::mfma + q * Mma<G::mfma>::quad_pitch +
+                          lane / G::mfma * 4,
+                      i, j, q);
     }
 }
 
@@ -160,7 +169,8 @@ __device__ inline void zero_unserved(const moe_gemm_args &args)
 {
     const long rows = args.tokens * args.top_k;
     const long stride = static_cast<long>(gridDim.x) * Config::waves;
-    for (long row = args.offsets[args.experts] + static_cast<long>(blockIdx.x) * Config::waves + wave_id();
+    for (long row =
+             args.offsets[args.experts] + static_cast<long>(blockIdx.x) * Config::waves + wave_id();
          row < rows; row += stride) {
         bf16 *out = args.out + args.token_index[row] * args.ldout;
         for (int col = lane_id() * 4; col < args.hidden; col += wave_lanes * 4)
@@ -168,8 +178,8 @@ __device__ inline void zero_unserved(const moe_gemm_args &args)
     }
 }
 
-extern "C" __global__ __launch_bounds__(G::threads) __attribute__((amdgpu_waves_per_eu(waves_per_simd)))
-void moe_gemm(moe_gemm_args args)
+extern "C" __global__ __launch_bounds__(G::threads)
+    __attribute__((amdgpu_waves_per_eu(waves_per_simd))) void moe_gemm(moe_gemm_args args)
 {
     __shared__ __attribute__((aligned(16))) bf16 lds[Config::stages * G::stage_elems];
     Experts experts;
@@ -209,6 +219,7 @@ extern "C" __global__ __launch_bounds__(256) void moe_combine(moe_gemm_args args
             }
             sum += part_sum * args.routing_weight[row];
         }
-        store_quad<Config::aligned>(args.out + token * args.ldout + col, to_bf16(sum), args.hidden - col);
+        store_quad<Config::aligned>(args.out + token * args.ldout + col, to_bf16(sum),
+                                    args.hidden - col);
     }
 }

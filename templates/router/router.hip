@@ -24,9 +24,9 @@ struct Config {
 // moesaic:end
 
 struct router_args {
-    const float *logits;   /* [tokens][experts] */
-    int *offsets;          /* out: [experts + 1] */
-    int *token_index;      /* out: [tokens * top_k]; past offsets[experts]: of slots without an expert */
+    const float *logits; /* [tokens][experts] */
+    int *offsets;        /* out: [experts + 1] */
+    int *token_index; /* out: [tokens * top_k]; past offsets[experts]: of slots without an expert */
     float *routing_weight; /* out: [tokens * top_k] by row */
     int *row_of_slot;      /* out: [tokens * top_k], -1: no expert */
     int *workspace;        /* as Workspace divides it */
@@ -54,8 +54,14 @@ struct Workspace {
     }
 };
 
-__device__ inline int unit_id() { return static_cast<int>(blockIdx.x) * Config::waves + wave_id(); }
-__device__ inline long first_token(long tokens, int unit) { return tokens * unit / Config::units; }
+__device__ inline int unit_id()
+{
+    return static_cast<int>(blockIdx.x) * Config::waves + wave_id();
+}
+__device__ inline long first_token(long tokens, int unit)
+{
+    return tokens * unit / Config::units;
+}
 
 /* A logit and its expert; the better one is the larger, among equals the one of the lower expert. */
 struct Candidate {
@@ -236,7 +242,8 @@ extern "C" __global__ __launch_bounds__(64 * Config::waves) void router_permute(
         if (earlier == __popcll(same) - 1)
             next[expert] = row + 1;
         lds_wave_barrier();
-        args.token_index[row] = static_cast<int>(static_cast<unsigned>(slot) / static_cast<unsigned>(args.top_k));
+        args.token_index[row] =
+            static_cast<int>(static_cast<unsigned>(slot) / static_cast<unsigned>(args.top_k));
         args.routing_weight[row] = w.weight_of_slot[slot];
         args.row_of_slot[slot] = expert < args.experts ? row : -1;
     }

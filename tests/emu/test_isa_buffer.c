@@ -123,7 +123,7 @@ static void check_store(machine *m, const buffer *b, const access *a, int patter
             memory_store(m, &one, DATA + dword, to, exec & 1ull << lane);
         }
     machine_run(m, text);
-    if (memcmp(memory, reference, sizeof memory))
+    if (memcmp(memory, reference, sizeof memory) != 0)
         fail_msg("%s, records %u, exec %llx: memory differs", text, b->records,
                  (unsigned long long)exec);
 }
@@ -183,7 +183,7 @@ static void test_atomics_are_all_or_nothing(void **state)
                        &buffers[b], " sc0");
             memory_apply(m, a, DATA, DATA + dwords, to, ~0ull, old);
             machine_run(m, text);
-            if (memcmp(memory, reference, sizeof memory))
+            if (memcmp(memory, reference, sizeof memory) != 0)
                 fail_msg("%s, records %u: memory differs", text, buffers[b].records);
             for (int lane = 0; lane < MACHINE_LANES; lane++)
                 if (memory_value(m, a, DATA, lane) != old[lane])

@@ -64,7 +64,7 @@ static void check_write(machine *m, const access *a, int pattern, uint64_t exec)
     memcpy(reference, lds, sizeof lds);
     memory_store(m, a, DATA, to, exec);
     machine_run(m, text);
-    if (memcmp(lds, reference, LDS_BYTES))
+    if (memcmp(lds, reference, LDS_BYTES) != 0)
         fail_msg("%s, exec %llx: LDS differs", text, (unsigned long long)exec);
 }
 
@@ -117,7 +117,7 @@ static void check_two(machine *m, const access *a, const char *form, uint32_t un
     memory_store(m, a, DATA, to[0], exec);
     memory_store(m, a, OTHER, to[1], exec);
     machine_run(m, text);
-    if (memcmp(lds, reference, LDS_BYTES))
+    if (memcmp(lds, reference, LDS_BYTES) != 0)
         fail_msg("%s, exec %llx: LDS differs", text, (unsigned long long)exec);
     snprintf(text, sizeof text, "\tds_read2%s_%s %s, v10 offset0:2 offset1:5", form, a->ds,
              memory_registers(ADDRESS, 2 * n, both)); /* over its address */
@@ -170,7 +170,7 @@ static void check_atomic(machine *m, const atomic *a, bool returns, int pattern,
     else
         memory_apply(m, a, DATA, OTHER, to, exec, old);
     machine_run(m, text);
-    if (memcmp(lds, reference, LDS_BYTES))
+    if (memcmp(lds, reference, LDS_BYTES) != 0)
         fail_msg("%s: LDS differs", text);
     for (int lane = 0; lane < MACHINE_LANES; lane++)
         if (returns && exec >> lane & 1 && memory_value(m, a, LOADED, lane) != old[lane])

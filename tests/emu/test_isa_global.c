@@ -69,7 +69,7 @@ static void check_store(machine *m, const access *a, form f, const uint32_t at[M
         to[lane] = reference + SLACK + at[lane];
     memory_store(m, a, DATA, to, exec);
     machine_run(m, text);
-    if (memcmp(memory, reference, sizeof memory))
+    if (memcmp(memory, reference, sizeof memory) != 0)
         fail_msg("%s, exec %llx: memory differs", text, (unsigned long long)exec);
 }
 
@@ -156,7 +156,7 @@ static void check_atomic(machine *m, const atomic *a, form f, bool returns, int 
     memcpy(reference, memory, sizeof memory);
     memory_apply(m, a, DATA, DATA + dwords, to, exec, old);
     machine_run(m, text);
-    if (memcmp(memory, reference, sizeof memory))
+    if (memcmp(memory, reference, sizeof memory) != 0)
         fail_msg("%s: memory differs", text);
     for (int lane = 0; lane < MACHINE_LANES; lane++)
         if (returns && exec >> lane & 1 && memory_value(m, a, LOADED, lane) != old[lane])

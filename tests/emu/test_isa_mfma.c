@@ -241,7 +241,7 @@ static double downward(scientific x, int exponent, int bits)
 
 static float silicon_group(const variant *v, const double *a, const double *b, int n, float c)
 {
-    scientific product[16], sum, old = scientific_of((double)c, F32);
+    scientific product[16] = {{0}}, sum, old = scientific_of((double)c, F32);
     double plain = (double)c, huge = 0;
     for (int k = 0; k < n; k++) {
         scientific x = scientific_of(a[k], v->a), y = scientific_of(b[k], v->b);

@@ -82,7 +82,7 @@ static void test_stores(void **state)
                 memcpy(reference, scratch, sizeof scratch);
                 memory_store(m, a, DATA, to, machine_masks[mask]);
                 machine_run(m, text);
-                if (memcmp(scratch, reference, sizeof scratch))
+                if (memcmp(scratch, reference, sizeof scratch) != 0)
                     fail_msg("%s, exec %llx: scratch differs", text,
                              (unsigned long long)machine_masks[mask]);
             }

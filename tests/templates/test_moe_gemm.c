@@ -10,8 +10,7 @@
 static const char *const gate_up_configs[] = {
     "tile_m=128,tile_n=128",
     "tile_m=64,tile_n=64,waves=1,waves_m=1,mfma=32,stages=1,wgs_per_cu=1,group_m=1",
-    "tile_m=64,tile_n=64,tile_k=64,waves=4,waves_m=2,mfma=16,stages=1,prefetch=2,lds_layout=0,xcd_"
-    "order=0",
+    "tile_m=64,tile_n=64,tile_k=64,mfma=16,stages=1,prefetch=2,lds_layout=0,xcd_order=0",
     "tile_m=16,tile_n=64,tile_k=128,waves=2,waves_m=1,mfma=16,stages=1,vec=4,group_m=1",
     "tile_m=128,tile_n=256,tile_k=32,waves=8,waves_m=2,mfma=32,prefetch=2,wgs_per_cu=1",
     "tile_m=32,tile_n=128,tile_k=64,waves=2,waves_m=1,mfma=16,stages=1,lds_layout=0",
@@ -20,8 +19,7 @@ static const char *const gate_up_configs[] = {
 static const char *const down_configs[] = {
     "tile_m=128,tile_n=128",
     "tile_m=64,tile_n=64,tile_k=64,waves=4,waves_m=4,mfma=16,stages=1,group_m=1",
-    "tile_m=32,tile_n=32,tile_k=32,waves=1,waves_m=1,mfma=32,prefetch=2,lds_layout=0,vec=4,xcd_"
-    "order=0",
+    "tile_m=32,tile_n=32,waves=1,waves_m=1,mfma=32,prefetch=2,lds_layout=0,vec=4,xcd_order=0",
 };
 
 static const char *const combine_configs[] = {

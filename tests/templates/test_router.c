@@ -109,7 +109,7 @@ static void compare_slot(const router_case *c, const routing *got, int slot, int
 
 static void compare(const router_case *c, const float *logits, const routing *got)
 {
-    size_t slots = (size_t)(c->tokens * c->top_k);
+    size_t slots = (size_t)c->tokens * (size_t)c->top_k;
     int *expert = zeros(slots, sizeof *expert), row = 0;
     double *weight = zeros(slots, sizeof *weight);
     for (int t = 0; t < c->tokens; t++)
@@ -134,7 +134,7 @@ static double workspace_bytes(const kernels *k, double slots)
 
 static void check(const router_case *c, const kernels *k, uint64_t seed)
 {
-    size_t slots = (size_t)(c->tokens * c->top_k), ld = (size_t)(c->experts + c->pad);
+    size_t slots = (size_t)c->tokens * (size_t)c->top_k, ld = (size_t)c->experts + (size_t)c->pad;
     float *logits = logits_of(c, seed);
     guarded in = to_device(logits, (size_t)c->tokens * ld * sizeof *logits, 0);
     guarded out[] = {to_device(NULL, ((size_t)c->experts + 1) * sizeof(int), 0),
