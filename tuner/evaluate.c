@@ -176,7 +176,8 @@ static moesaic_status time_variant(evaluator *e, const variant *code, time_resul
     moesaic_status status = device_event_create(e->dev, &run.start, err);
     if (status == MOESAIC_OK)
         status = device_event_create(e->dev, &run.stop, err);
-    verify_set_mode(e->dev, MOESAIC_SIM_TIMED, MOESAIC_SIM_ASCENDING, &e->operands);
+    verify_set_mode(e->dev, MOESAIC_SIM_TIMED, MOESAIC_SIM_ASCENDING, e->operands.seed,
+                    &e->operands);
     if (status == MOESAIC_OK)
         status = time_measure(modelled ? &time_modelled : &time_measured, sample, &run, out, err);
     device_event_free(run.start);

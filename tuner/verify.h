@@ -20,8 +20,9 @@ moesaic_status verify_blame(device *dev, moesaic_status status, verdict *out, mo
  * since a candidate must not fail because the host is busy. */
 #define VERIFY_LIMIT_S(flops) (60 + (flops) / 5e8)
 
-/* Set the software device's mode, order of waves and time limit for a run on these operands; nothing elsewhere. */
-void verify_set_mode(device *dev, moesaic_sim_mode mode, moesaic_sim_order order,
+/* Set the software device's mode, order of waves (seed: of switching) and time limit for a run on these operands;
+ * nothing elsewhere. */
+void verify_set_mode(device *dev, moesaic_sim_mode mode, moesaic_sim_order order, uint64_t seed,
                      const moe_operands *o);
 
 /* The sizes of a variant's tile that decide what a small problem must look like. */
@@ -36,7 +37,7 @@ moesaic_status verify_tile_of(const cJSON *config, verify_tile *out, moesaic_tex
 moesaic_status verify_reduced_shape(const moe_shape *full, const verify_tile *tile, int variation,
                                     moe_shape *shape, routing_table *routing, moesaic_text *err);
 
-/* Run the reduced problem with three seeds, each under three orders of waves; outputs must agree bitwise between
+/* Run the reduced problem with three seeds, each under three orders of waves, the last with several seeds; outputs must agree bitwise between
  * orders, and with an fp64 reference within the bound.  launch_small: as gen_space_launch says for that problem.
  * Errors: what isn't the candidate's fault (memory, the reference). */
 moesaic_status verify_reduced(const variant *code, const moe_shape *full, const verify_tile *tile,

@@ -2,7 +2,7 @@
  * that rare forms of instructions are lowered to (encode_lower.c, encode_alu.c).
  * Tested by tests/emu/test_isa_cross.c.                            SPDX-License-Identifier: MIT
  */
-#include "emu/isa/encode_lower.h"
+#include "emu/isa/dpp.h"
 #include "emu/isa/mode.h"
 #include "emu/isa/simd_f16.h"
 
@@ -100,71 +100,8 @@ HANDLER(v_pk_mov_b32)
 
 /* --- DPP: where each lane reads --- */
 
-enum { NO_LANE = 255 };
-
-typedef struct dpp_pattern {
-    uint8_t lane[64];
-    uint64_t valid; /* lanes that read one */
-    bool in_rows;   /* each row of 16 lanes does the same within itself */
-} dpp_pattern;
-
-static dpp_pattern dpp_patterns[EMU_N_DPP];
-
-static int dpp_lane_in_row(int control, int k)
-{
-    int n = control & 15;
-    if (control < EMU_DPP_ROW_SHL)
-        return (k & ~3) | (control >> 2 * (k & 3) & 3);
-    if (control < EMU_DPP_ROW_SHR)
-        return k + n < 16 ? k + n : NO_LANE;
-    if (control < EMU_DPP_ROW_ROR)
-        return k >= n ? k - n : NO_LANE;
-    if (control < EMU_DPP_WAVE_SHL)
-        return (k - n) & 15;
-    if (control == EMU_DPP_ROW_MIRROR)
-        return 15 - k;
-    if (control == EMU_DPP_ROW_HALF_MIRROR)
-        return k ^ 7;
-    return n;
-}
-
-static int dpp_lane_in_wave(int control, int lane)
-{
-    switch (control) {
-    case EMU_DPP_WAVE_SHL:
-        return lane < 63 ? lane + 1 : NO_LANE;
-    case EMU_DPP_WAVE_ROL:
-        return (lane + 1) & 63;
-    case EMU_DPP_WAVE_SHR:
-        return lane > 0 ? lane - 1 : NO_LANE;
-    case EMU_DPP_WAVE_ROR:
-        return (lane - 1) & 63;
-    case EMU_DPP_ROW_BCAST15:
-        return lane >= 16 ? (lane & ~15) - 1 : NO_LANE;
-    default: /* EMU_DPP_ROW_BCAST31 */
-        return lane >= 32 ? 31 : NO_LANE;
-    }
-}
-
-__attribute__((constructor)) static void build_dpp_patterns(void)
-{
-    for (int control = 0; control < EMU_N_DPP; control++) {
-        dpp_pattern *p = &dpp_patterns[control];
-        p->in_rows = !(control >= EMU_DPP_WAVE_SHL && control < EMU_DPP_ROW_MIRROR) &&
-                     control != EMU_DPP_ROW_BCAST15 && control != EMU_DPP_ROW_BCAST31;
-        for (int lane = 0; lane < 64; lane++) {
-            int from =
-                p->in_rows ? dpp_lane_in_row(control, lane & 15) : dpp_lane_in_wave(control, lane);
-            if (p->in_rows && from != NO_LANE)
-                from += lane & 48;
-            p->lane[lane] = (uint8_t)from;
-            p->valid |= (uint64_t)(from != NO_LANE) << lane;
-        }
-    }
-}
-
 /* Lanes whose source exists and is active. */
-static uint64_t dpp_valid(const dpp_pattern *p, uint64_t exec)
+static uint64_t dpp_valid(const emu_dpp_pattern *p, uint64_t exec)
 {
     uint64_t valid = 0;
     if (exec == ~0ull)
@@ -185,7 +122,7 @@ static uint64_t dpp_write_mask(uint32_t row_mask, uint32_t bank_mask)
 }
 
 /* Lanes are looked up one by one where a vector is no row of 16. */
-static void dpp_move(const dpp_pattern *p, uint64_t valid, const uint32_t *from, uint32_t *to)
+static void dpp_move(const emu_dpp_pattern *p, uint64_t valid, const uint32_t *from, uint32_t *to)
 {
     u32v index;
     bool by_vector = CHUNK_LANES == 16 && p->in_rows;
@@ -204,7 +141,7 @@ static void dpp_move(const dpp_pattern *p, uint64_t valid, const uint32_t *from,
 /* A permuted copy of a source, and EXEC without the lanes that are not to be written until .exec_restore. */
 HANDLER(dpp)
 {
-    const dpp_pattern *p = &dpp_patterns[op->imm];
+    const emu_dpp_pattern *p = &emu_dpp_patterns[op->imm];
     uint64_t exec = emu_exec_mask(w), valid = dpp_valid(p, exec);
     for (uint32_t i = 0; i < op->n_dwords; i++)
         dpp_move(p, valid, lanes_at(w, op->a + i * EMU_VGPR_STRIDE),

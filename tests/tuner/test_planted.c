@@ -122,7 +122,7 @@ static void replace_in(const char *path, const char *before, const char *after)
 
 /* What became of the two configurations. */
 typedef struct outcome {
-    bool fast_won;
+    bool fast_won, from_database;
     db_trial_status fast_status;
     double fast_us, slow_us;
     char reason[300];
@@ -161,6 +161,7 @@ static outcome tune(void **state)
     assert_status(MOESAIC_OK, tuner_run(work, database, &options, &report, &err), &err);
     assert_int_equal(1, report.n_results);
     const db_trial_row *winner = &report.results[0].winner;
+    o.from_database = report.results[0].from_database;
     o.fast_won = strstr(winner->config, "\"tile_k\":128") != NULL;
     assert_status(MOESAIC_OK,
                   db_trials(database, winner->problem_id, winner->device_id, winner->template_id,
@@ -197,6 +198,16 @@ static void test_without_a_bug_the_fast_one_wins(void **state)
     assert_int_equal(DB_TRIAL_OK, o.fast_status);
     assert_true(o.fast_us < o.slow_us);
     assert_true(o.fast_won);
+    assert_false(o.from_database);
+}
+
+/* The usual number of trials is more than there are configurations. */
+static void test_a_small_space_is_answered_from_the_database(void **state)
+{
+    outcome first = tune(state), second = tune(state);
+    assert_false(first.from_database);
+    assert_true(second.from_database);
+    assert_true(second.fast_won);
 }
 
 static void check_plant(void **state, const struct plant *p)
@@ -259,6 +270,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_without_a_bug_the_fast_one_wins, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_a_small_space_is_answered_from_the_database, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(test_missing_barrier_never_wins, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_missing_barrier_of_late_steps_never_wins, set_up,
                                         tear_down),
