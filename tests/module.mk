@@ -55,6 +55,6 @@ golden: $(call tests_of,gen)
 # The loader of a private HIP knows nothing of a sanitizer's libraries: tests that load HIP stay outside.
 test-sanitize:
 	$(Q)$(MAKE) MODE=asan test-built
-test-built: $(call tests_not_of,hip runtime templates)
+test-built: $(filter-out %/tuner/test_planted %/tuner/test_upload,$(call tests_not_of,hip runtime templates))
 	$(run_tests) $^
 .PHONY: test test-quick test-isa test-kernels test-faults test-built test-sanitize golden
