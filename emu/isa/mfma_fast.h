@@ -107,10 +107,13 @@ LANE_INLINE void fast_accumulate(mfma_type t, mfma_shape s, uint32_t per_lane, c
                                  const uint8_t *b, uint32_t block, uint32_t i, uint32_t j,
                                  fast_sums sum)
 {
+    a += 4 * i;
+    b += 4 * j;
+    __asm__("" : "+r"(a), "+r"(b)); /* gcc would rather keep dozens of offsets than two pointers */
     FAST_UNROLL for (uint32_t k = 0; k < s.k; k++)
     {
-        const uint32_t *left = (const uint32_t *)(a + element_offset(s, per_lane, block, i, k));
-        const uint8_t *row = b + element_offset(s, per_lane, block, j, k);
+        const uint32_t *left = (const uint32_t *)(a + element_offset(s, per_lane, block, 0, k));
+        const uint8_t *row = b + element_offset(s, per_lane, block, 0, k);
 #pragma GCC unroll 8
         for (uint32_t r = 0; r < FAST_ROWS; r++)
 #pragma GCC unroll 2

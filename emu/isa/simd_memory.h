@@ -102,9 +102,19 @@ LANE_INLINE bool store_contiguous(element e, const uint8_t *s, uint8_t *p)
     }
 }
 
+/* In narrow vectors, pieces of 16 bytes are as good as contiguous lanes, and nobody has to look whether they are. */
+LANE_INLINE bool by_pieces(element e, uint32_t mask)
+{
+    return e == E_D4 && mask == ALL_LANES && CHUNK_BYTES < 64;
+}
+
 /* Load or store the lanes of `mask` (not 0) of one chunk; d and s point at its lane 0. */
 LANE_INLINE void load_chunk(element e, uint8_t *d, uint32_t mask, chunk_address at)
 {
+    if (by_pieces(e, mask)) {
+        load_pieces_16(d, at);
+        return;
+    }
     const uint8_t *p = contiguous(at, mask, element_bytes(e));
     if (p && mask == ALL_LANES && load_contiguous(e, d, p))
         return;
@@ -116,6 +126,10 @@ LANE_INLINE void load_chunk(element e, uint8_t *d, uint32_t mask, chunk_address 
 
 LANE_INLINE void store_chunk(element e, const uint8_t *s, uint32_t mask, chunk_address at)
 {
+    if (by_pieces(e, mask)) {
+        store_pieces_16(s, at);
+        return;
+    }
     uint8_t *p = contiguous(at, mask, element_bytes(e));
     if (p && mask == ALL_LANES && store_contiguous(e, s, p))
         return;
