@@ -2,8 +2,8 @@
  *
  * Three orders of waves make races show: in ascending order a wave sees what lower waves wrote, in descending order
  * what higher ones did, and with seeded switching instructions of all waves interleave.  A race of a few instructions
- * shows in about every fifth switching run (the last case of test_planted.c), so there are many of them.  A kernel
- * without races and without float atomics gives the same bits each time.
+ * hides from some seeds: that of test_planted.c from one verification in 24 when there is one switching run for each
+ * reduced problem, so there are four.  A kernel without races and without float atomics gives the same bits each time.
  * Tested by tests/tuner/test_verify.c and tests/tuner/test_planted.c.    SPDX-License-Identifier: MIT
  */
 #include "tuner/verify.h"
@@ -18,9 +18,9 @@
 enum {
     VARIATIONS = 3,
     ORDERS = 3,
-    SWITCHING_RUNS = 8,
+    SWITCHING_RUNS = 4,
     RUNS = ORDERS - 1 + SWITCHING_RUNS,
-    REDUCED_EXPERTS = 5
+    REDUCED_EXPERTS = 5,
 };
 
 static const struct {
