@@ -37,9 +37,9 @@ moesaic_status verify_tile_of(const cJSON *config, verify_tile *out, moesaic_tex
 moesaic_status verify_reduced_shape(const moe_shape *full, const verify_tile *tile, int variation,
                                     moe_shape *shape, routing_table *routing, moesaic_text *err);
 
-/* Run the reduced problem with three seeds, each under three orders of waves, the last with several seeds; outputs must agree bitwise between
- * orders, and with an fp64 reference within the bound.  launch_small: as gen_space_launch says for that problem.
- * Errors: what isn't the candidate's fault (memory, the reference). */
+/* Run the reduced problem with three seeds, each under three orders of waves, switching with several seeds of its own;
+ * outputs must agree bitwise between orders, and with an fp64 reference within the bound.  Errors: what isn't the
+ * candidate's fault (memory, the reference). */
 moesaic_status verify_reduced(const variant *code, const moe_shape *full, const verify_tile *tile,
                               uint64_t seed, verdict *out, moesaic_text *err);
 
