@@ -317,3 +317,11 @@ bool emu_encode_mfma(emu_decoder *decoder, const emu_text *text, const emu_row *
     op->exec = row->exec[mfma_handler(decoder, text, op)];
     return true;
 }
+
+/* The fourth operand holds indices. */
+bool emu_encode_smfmac(emu_decoder *decoder, const emu_text *text, const emu_row *row, emu_op *op)
+{
+    if (!has_operands(text, 4) || text->operand[3].kind != EMU_VGPR)
+        return refuse(decoder, text);
+    return emu_encode_mfma(decoder, text, row, op);
+}

@@ -49,5 +49,6 @@ bool emu_encode_ds(emu_decoder *, const emu_text *, const emu_row *, emu_op *);
 bool emu_encode_ds_return(emu_decoder *, const emu_text *, const emu_row *, emu_op *);
 bool emu_encode_ds_swizzle(emu_decoder *, const emu_text *, const emu_row *, emu_op *);
 bool emu_encode_mfma(emu_decoder *, const emu_text *, const emu_row *, emu_op *);
+bool emu_encode_smfmac(emu_decoder *, const emu_text *, const emu_row *, emu_op *);
 
 #endif

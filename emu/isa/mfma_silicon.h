@@ -313,8 +313,8 @@ LANE_INLINE bool stays_in_range(mfma_shape s, uint32_t per_lane, const mfma_oper
 }
 
 /* o->a and o->b are planes of values. */
-static __attribute__((noinline)) void silicon_product(mfma_type ta, mfma_type tb, mfma_shape s,
-                                                      uint32_t per_lane, const mfma_operands *o)
+static __attribute__((noinline, unused)) void
+silicon_product(mfma_type ta, mfma_type tb, mfma_shape s, uint32_t per_lane, const mfma_operands *o)
 {
     silicon_planes a, b;
     bool by_columns = s.m != 4 && stays_in_range(s, per_lane, o);

@@ -29,7 +29,8 @@
     X(scratch, level)                                                                              \
     X(mubuf, level)                                                                                \
     X(ds, level)                                                                                   \
-    X(mfma, level)
+    X(mfma, level)                                                                                 \
+    X(smfmac, level)
 
 /* SIMD levels, the best last. */
 #define EMU_LEVELS(X) X(base) X(avx2) X(avx512)
