@@ -5,7 +5,7 @@
  */
 #include "tuner/budget.h"
 
-#define WORK_PER_PROBLEM 1e12 /* floating point operations, all timed runs together */
+#define WORK_PER_PROBLEM 6e11 /* floating point operations, all timed runs together */
 
 enum { FEWEST = 4, MOST = 20, ON_SILICON = 200 };
 

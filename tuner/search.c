@@ -7,6 +7,9 @@
 
 enum { MAX_NEAR = 3 };
 
+/* A winner of 16 times as many tokens or as few has another tile. */
+#define MOST_UNLIKE 4.5
+
 /* Which of a parameter's values a configuration has. */
 static int value_index(const cJSON *values, const cJSON *value)
 {
@@ -108,6 +111,8 @@ static int begin_near(search *s, const tuner_problem *p, const tuner_result *res
         if (!near)
             break;
         beyond = unlikeness(p, near->problem);
+        if (beyond > MOST_UNLIKE)
+            break;
         int64_t index = index_of_key(s, near->winner.config);
         if (index >= 0)
             first[n++] = index;

@@ -85,6 +85,8 @@ static inline uint64_t signed_field(uint64_t x, uint32_t shift, uint32_t width)
     SCALAR(name, uint32_t, uint32_t, uint32_t, uint32_t, w->scc = r, r = (compare) != 0)
 #define C64(name, operands, compare)                                                               \
     SCALAR(name, uint32_t, uint64_t, uint64_t, uint32_t, w->scc = r, r = (compare) != 0)
+#define B64(name, operands, compare)                                                               \
+    SCALAR(name, uint32_t, uint64_t, uint32_t, uint32_t, w->scc = r, r = (compare) != 0)
 #include "emu/isa/sop.def"
 #undef S32
 #undef S64
@@ -93,6 +95,7 @@ static inline uint64_t signed_field(uint64_t x, uint32_t shift, uint32_t width)
 #undef W64
 #undef C32
 #undef C64
+#undef B64
 
 #define ROW(name, pattern)                                                                         \
     {.mnemonic = #name,                                                                            \
@@ -108,6 +111,7 @@ static inline uint64_t signed_field(uint64_t x, uint32_t shift, uint32_t width)
 #define W64(name, operands, ...) ROW(name, operands)
 #define C32(name, operands, ...) ROW(name, operands)
 #define C64(name, operands, ...) ROW(name, operands)
+#define B64(name, operands, ...) ROW(name, operands)
 static const emu_row rows[] = {
 #include "emu/isa/sop.def"
 };

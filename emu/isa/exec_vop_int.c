@@ -161,6 +161,69 @@ LANE_INLINE u32v dot_signed(u32v a, u32v b, int width)
     return sum;
 }
 
+/* --- four sums over four bytes of a pair of registers, from byte 0, 1, 2 and 3 on --- */
+
+LANE_INLINE void four_sums(u32v low, u32v high, u32v b, bool masked, u32v sum[4])
+{
+    for (int n = 0; n < 4; n++) {
+        u32v a = n ? (u32v)(low >> 8 * n | high << (32 - 8 * n)) : low;
+        sum[n] = masked ? masked_sum_of_differences(a, b) : sum_of_differences(a, b, 8);
+    }
+}
+
+LANE_INLINE u32v register_chunk(const emu_wave *w, uint32_t at, uint32_t n, uint32_t chunk)
+{
+    return *(const u32v *)(w->vgprs + at + (size_t)EMU_VGPR_STRIDE * n + CHUNK_BYTES * chunk);
+}
+
+/* The sums are added to c: to its four halves, or to four registers. */
+LANE_INLINE const emu_op *run_four_sums(emu_wave *w, const emu_op *op, bool masked, bool to_halves)
+{
+    uint64_t exec = emu_exec_mask(w);
+    uint32_t n_results = to_halves ? 2 : 4;
+    for (uint32_t i = 0; i < N_CHUNKS; i++) {
+        u32v r[4];
+        four_sums(register_chunk(w, op->a, 0, i), register_chunk(w, op->a, 1, i),
+                  register_chunk(w, op->b, 0, i), masked, r);
+        for (uint32_t n = 0; n < n_results; n++) {
+            u32v c = register_chunk(w, op->c, n, i);
+            if (to_halves)
+                r[n] = (u32v)((u16v)c + (u16v)(r[2 * n] | r[2 * n + 1] << 16));
+            else
+                r[n] += c;
+        }
+        for (uint32_t n = 0; n < n_results; n++)
+            store32(w->vgprs + op->d + (size_t)EMU_VGPR_STRIDE * n, i, exec, r[n]);
+    }
+    EMU_NEXT;
+}
+
+HANDLER(v_qsad_pk_u16_u8)
+{
+    return run_four_sums(w, op, false, true);
+}
+
+HANDLER(v_mqsad_pk_u16_u8)
+{
+    return run_four_sums(w, op, true, true);
+}
+
+HANDLER(v_mqsad_u32_u8)
+{
+    return run_four_sums(w, op, true, false);
+}
+
+/* Four registers as the last source: a signature knows pairs at most, so a scalar cannot be spread. */
+static bool encode_mqsad_u32(emu_decoder *decoder, const emu_text *text, const emu_row *row,
+                             emu_op *op)
+{
+    if (text->n_operands != 4 || text->operand[3].kind != EMU_VGPR)
+        return emu_decode_fail(decoder, text, "four VGPRs were expected");
+    return emu_encode_alu(decoder, text, row, op);
+}
+
+/* --- tables --- */
+
 #define DEFINE(name, n, value)                                                                     \
     LANE_INLINE u32v name##_of(u32v a, u32v b, u32v c)                                             \
     {                                                                                              \
@@ -184,6 +247,15 @@ LANE_INLINE u32v dot_signed(u32v a, u32v b, int width)
 #define I3(name, operands, cycles, value) VALU_ROW(name, operands, cycles, EMU_VARIANT_SCALAR),
 static const emu_row rows[] = {
 #include "emu/isa/vop_int.def"
+    PLAIN_ROW(v_qsad_pk_u16_u8, "Q=qiq", 16),
+    PLAIN_ROW(v_mqsad_pk_u16_u8, "Q=qiq", 16),
+    {.mnemonic = "v_mqsad_u32_u8",
+     .encode = encode_mqsad_u32,
+     .exec = (const emu_exec[]){v_mqsad_u32_u8},
+     .unit = EMU_UNIT_VALU,
+     .cycles = 16,
+     .n_dwords = 4,
+     .operands = "Q=qiq"},
 };
 
 DEFINE_TABLE(emu_table_vop_int);

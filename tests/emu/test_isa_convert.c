@@ -84,6 +84,28 @@ static void test_rows_compute_what_c_computes(void **state)
         }
 }
 
+/* One byte of the result register is replaced. */
+static void test_pkaccum_keeps_three_bytes(void **state)
+{
+    (void)state;
+    machine *m = machine_new(77), *before = machine_new(77);
+    for (int lane = 0; lane < MACHINE_LANES; lane++)
+        machine_set_lane(m, 0, lane, machine_bits(4.75f * (float)lane - 20));
+    machine_run(m, "v_cvt_pkaccum_u8_f32 v3, v0, v1");
+    machine_run(m, "v_cvt_pkaccum_u8_f32 v4, |v0|, 6");
+    for (int lane = 0; lane < MACHINE_LANES; lane++) {
+        int shift = 8 * (int)(machine_lane(m, 1, lane) & 3);
+        double x = (double)F(machine_lane(m, 0, lane));
+        assert_int_equal(machine_lane(m, 3, lane),
+                         (machine_lane(before, 3, lane) & ~(255u << shift)) |
+                             clip(nearbyint(x), 0, 255) << shift);
+        assert_int_equal(machine_lane(m, 4, lane), (machine_lane(before, 4, lane) & 0xff00ffff) |
+                                                       clip(nearbyint(fabs(x)), 0, 255) << 16);
+    }
+    machine_free(m);
+    machine_free(before);
+}
+
 static bool same_half(uint32_t want, uint32_t got)
 {
     return (want & 0x7fff) > 0x7c00 ? (got & 0x7fff) > 0x7c00 && got <= 0xffff : want == got;
@@ -272,6 +294,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rows_compute_what_c_computes),
+        cmocka_unit_test(test_pkaccum_keeps_three_bytes),
         cmocka_unit_test(test_to_half_precision),
         cmocka_unit_test(test_every_code_of_8_bits),
         cmocka_unit_test(test_rounding_to_8_bits),

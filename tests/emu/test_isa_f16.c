@@ -186,11 +186,38 @@ static void test_parts_of_all_halves(void **state)
     machine_free(m);
 }
 
+/* Two roundings: the product's and the sum's.  The constant 0x3555 is near 1/3; only its low half counts. */
+static void test_mad_rounds_twice(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 60; seed++) {
+        machine *m = machine_of_halves(seed), *before = machine_of_halves(seed);
+        machine_run(m, "v_mad_legacy_f16 v3, v0, v1, v2");
+        machine_run(m, "v_madmk_f16 v4, v0, 0x76543555, v1");
+        machine_run(m, "v_madak_f16 v5, v0, v1, 0x3555");
+        machine_run(m, "v_mac_f16_e32 v2, v0, v1");
+        for (int lane = 0; lane < MACHINE_LANES; lane++) {
+            double a = half_value(machine_lane(m, 0, lane));
+            double b = half_value(machine_lane(m, 1, lane)), third = half_value(0x3555);
+            double c = half_value(machine_lane(before, 2, lane));
+            double ab = half_value(half_of(a * b, false));
+            double scaled = half_value(half_of(a * third, false));
+            assert_true(same(half_of(ab + c, false), machine_lane(m, 3, lane)));
+            assert_true(same(half_of(ab + c, false), machine_lane(m, 2, lane)));
+            assert_true(same(half_of(scaled + b, false), machine_lane(m, 4, lane)));
+            assert_true(same(half_of(ab + third, false), machine_lane(m, 5, lane)));
+        }
+        machine_free(m);
+        machine_free(before);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rows_round_once),
         cmocka_unit_test(test_packed_rows_do_both_halves),
+        cmocka_unit_test(test_mad_rounds_twice),
         cmocka_unit_test(test_new_forms_keep_the_other_half),
         cmocka_unit_test(test_dots_accumulate_in_single_precision),
         cmocka_unit_test(test_parts_of_all_halves),

@@ -4,6 +4,7 @@
 #include "tests/emu/machine.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef uint32_t reference(uint32_t a, uint32_t b, uint32_t c);
@@ -204,6 +205,60 @@ static void test_rows_compute_what_c_computes(void **state)
         }
 }
 
+/* The ISA guide's v_sad_u8 and v_msad_u8 on bytes n to n + 3 of a pair; bytes of b that are 0 do not count in the latter. */
+static uint32_t sad_slice(uint64_t a, uint32_t b, int n, bool masked)
+{
+    uint32_t sum = 0;
+    for (int i = 0; i < 4; i++) {
+        int x = (int)(a >> 8 * (n + i) & 255), y = (int)(b >> 8 * i & 255);
+        sum += masked && y == 0 ? 0 : (uint32_t)abs(x - y);
+    }
+    return sum;
+}
+
+static void check_four_sums(machine *m, const machine *before, int lane)
+{
+    uint64_t a = machine_lane64(before, 0, lane), c = machine_lane64(before, 4, lane);
+    uint64_t sums = 0, masked = 0;
+    uint32_t b = machine_lane(before, 2, lane);
+    for (int n = 0; n < 4; n++) {
+        uint16_t half = (uint16_t)(c >> 16 * n);
+        sums |= (uint64_t)(uint16_t)(half + sad_slice(a, b, n, false)) << 16 * n;
+        masked |= (uint64_t)(uint16_t)(half + sad_slice(a, b, n, true)) << 16 * n;
+        assert_int_equal(machine_lane(m, 20 + n, lane),
+                         machine_lane(before, 4 + n, lane) + sad_slice(a, b, n, true));
+    }
+    assert_true(machine_lane64(m, 10, lane) == sums);
+    assert_true(machine_lane64(m, 12, lane) == masked);
+    assert_true(machine_lane64(m, 14, lane) == machine_lane64(before, 14, lane) || lane % 2);
+}
+
+static void test_four_sums_of_differences(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        machine *m = machine_new(seed), *before = machine_new(seed);
+        for (int lane = 0; lane < MACHINE_LANES; lane++) {
+            uint32_t b = machine_lane(m, 2, lane) & (lane % 3 ? 0xffff00ff : 0xffffffff);
+            machine_set_lane(m, 2, lane, b);
+            machine_set_lane(before, 2, lane, b);
+        }
+        machine_run(m, "v_qsad_pk_u16_u8 v[10:11], v[0:1], v2, v[4:5]");
+        machine_run(m, "v_mqsad_pk_u16_u8 v[12:13], v[0:1], v2, v[4:5]");
+        machine_run(m, "v_mqsad_u32_u8 v[20:23], v[0:1], v2, v[4:7]");
+        machine_set_exec(m, 0xaaaaaaaaaaaaaaaa);
+        machine_run(m, "v_qsad_pk_u16_u8 v[14:15], s[2:3], 7, v[4:5]");
+        for (int lane = 0; lane < MACHINE_LANES; lane++)
+            check_four_sums(m, before, lane);
+        uint64_t a = (uint64_t)m->wave.s[3] << 32 | m->wave.s[2];
+        assert_int_equal(machine_lane(m, 14, 1) & 0xffff,
+                         (machine_lane(before, 4, 1) + sad_slice(a, 7, 0, false)) & 0xffff);
+        assert_false(machine_decodes(m, "v_mqsad_u32_u8 v[20:23], v[0:1], v2, s[4:7]"));
+        machine_free(m);
+        machine_free(before);
+    }
+}
+
 static void test_clamp_saturates(void **state)
 {
     (void)state;
@@ -248,6 +303,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rows_compute_what_c_computes),
+        cmocka_unit_test(test_four_sums_of_differences),
         cmocka_unit_test(test_clamp_saturates),
         cmocka_unit_test(test_result_may_be_a_source),
         cmocka_unit_test(test_unknown_mnemonic_does_not_decode),

@@ -156,7 +156,9 @@ static void test_compares_set_scc(void **state)
                  {"s_cmpk_eq_i32 s4, 0xffff", ~0u, 0, 1},  {"s_cmpk_eq_u32 s4, 0xffff", ~0u, 0, 0},
                  {"s_cmpk_lt_i32 s4, 0x10", ~0u, 0, 1},    {"s_cmpk_gt_u32 s4, 0x10", 17, 0, 1},
                  {"s_bitcmp1_b32 s4, s6", 8, 35, 1},       {"s_bitcmp0_b32 s4, s6", 8, 3, 0},
-                 {"s_cmp_eq_u64 s[4:5], s[6:7]", 9, 9, 1}, {"s_cmp_lg_u64 s[4:5], 0", 0, 0, 0}};
+                 {"s_cmp_eq_u64 s[4:5], s[6:7]", 9, 9, 1}, {"s_cmp_lg_u64 s[4:5], 0", 0, 0, 0},
+                 {"s_bitcmp1_b64 s[4:5], s6", 8, 67, 1},   {"s_bitcmp0_b64 s[4:5], s6", 8, 35, 1},
+                 {"s_bitcmp0_b64 s[4:5], 3", 8, 0, 0},     {"s_bitcmp1_b64 -1, s6", 0, 63, 1}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         machine *m = machine_new(i);
         m->wave.s[4] = cases[i].a, m->wave.s[6] = cases[i].b, m->wave.s[5] = m->wave.s[7] = 0;
