@@ -210,16 +210,12 @@ bool emu_encode_buffer(emu_decoder *decoder, const emu_text *text, const emu_row
 
 /* --- LDS --- */
 
-/* Offsets of read2 and write2 count elements, or 64 elements in the st64 forms. */
+/* offset0 and offset1, of instructions that name two places, count elements, or 64 elements in the st64 forms. */
 static void ds_offsets(const emu_text *text, const emu_row *row, emu_op *op)
 {
     int32_t unit = row->element_bytes * (strstr(row->mnemonic, "2st64") ? 64 : 1);
-    if (strstr(row->mnemonic, "2_") || strstr(row->mnemonic, "2st64")) {
-        op->imm = offset_of(text, "offset0") * unit;
-        op->imm2 = offset_of(text, "offset1") * unit;
-    } else {
-        op->imm = offset_of(text, "offset");
-    }
+    op->imm = offset_of(text, "offset") + offset_of(text, "offset0") * unit;
+    op->imm2 = offset_of(text, "offset1") * unit;
 }
 
 static bool ds_operands(emu_decoder *decoder, const emu_text *text, const emu_row *row,

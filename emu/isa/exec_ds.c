@@ -103,6 +103,16 @@ LANE_INLINE const emu_op *ds_write2(emu_wave *w, const emu_op *op, element e)
     EMU_NEXT;
 }
 
+/* Registers of results to where they belong. */
+LANE_INLINE void copy_lanes(emu_wave *w, uint32_t d, const uint8_t *from, uint32_t n, uint64_t exec)
+{
+    for (uint32_t r = 0; r < n; r++)
+        for (uint64_t left = exec; left; left &= left - 1) {
+            size_t at = (size_t)EMU_VGPR_STRIDE * r + 4 * (size_t)__builtin_ctzll(left);
+            memcpy(w->vgprs + d + at, from + at, 4);
+        }
+}
+
 /* --- atomics --- */
 
 /* Lanes out of range get 0 back.  cmpst prints the comparison first and the new value second. */
@@ -131,6 +141,72 @@ LANE_INLINE const emu_op *ds_write2(emu_wave *w, const emu_op *op, element e)
 DEFINE_ATOMIC(32)
 DEFINE_ATOMIC(64)
 #undef DEFINE_ATOMIC
+
+/* An element in the LDS; NULL when it is not wholly inside. */
+LANE_INLINE uint8_t *element_in_lds(const emu_wave *w, uint32_t address, int32_t offset,
+                                    uint32_t bytes)
+{
+    uint64_t at = (uint64_t)address + (uint32_t)offset;
+    return at + bytes <= w->lds_bytes ? w->lds + at : NULL;
+}
+
+/* Two elements of each lane: both are read before either is written, should they be the same. */
+LANE_INLINE const emu_op *ds_exchange2(emu_wave *w, const emu_op *op, element e)
+{
+    uint8_t old[4 * EMU_VGPR_STRIDE] = {0};
+    const uint32_t *address = (const uint32_t *)(w->vgprs + op->a);
+    const uint8_t *data[] = {w->vgprs + op->c, w->vgprs + op->c2};
+    const int32_t offset[] = {op->imm, op->imm2};
+    for (int i = 0; i < 2; i++)
+        report(w, op, offset[i], element_bytes(e), true);
+    for (uint64_t left = emu_exec_mask(w); left; left &= left - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctzll(left);
+        uint8_t *p[2];
+        for (uint32_t i = 0; i < 2; i++) {
+            p[i] = element_in_lds(w, address[lane], offset[i], element_bytes(e));
+            if (p[i])
+                load_lane(e, old + (size_t)EMU_VGPR_STRIDE * element_dwords(e) * i, lane, p[i]);
+        }
+        for (int i = 0; i < 2; i++)
+            if (p[i])
+                store_lane(e, data[i], lane, p[i]);
+    }
+    copy_lanes(w, op->d, old, 2 * element_dwords(e), emu_exec_mask(w));
+    EMU_RETURN_NEXT;
+}
+
+static const emu_op *ds_wrxchg2_b32(emu_wave *w, const emu_op *op)
+{
+    return ds_exchange2(w, op, E_D1);
+}
+
+static const emu_op *ds_wrxchg2_b64(emu_wave *w, const emu_op *op)
+{
+    return ds_exchange2(w, op, E_D2);
+}
+
+/* Two neighbouring words at an address of which bits 15:3 count; each is exchanged for the data without its top bit
+ * if that bit is set. */
+static const emu_op *ds_condxchg32(emu_wave *w, const emu_op *op)
+{
+    uint8_t old[2 * EMU_VGPR_STRIDE] = {0};
+    const uint32_t *address = (const uint32_t *)(w->vgprs + op->a);
+    report(w, op, op->imm, 8, true);
+    for (uint64_t left = emu_exec_mask(w); left; left &= left - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctzll(left), data;
+        uint8_t *p = element_in_lds(w, (address[lane] + (uint32_t)op->imm) & 0xfff8, 0, 8);
+        if (!p)
+            continue;
+        load_lane(E_D2, old, lane, p);
+        for (uint32_t i = 0; i < 2; i++) {
+            memcpy(&data, w->vgprs + op->c + (size_t)EMU_VGPR_STRIDE * i + 4 * lane, 4);
+            if (data >> 31)
+                memcpy(p + 4 * i, &(uint32_t){data & 0x7fffffff}, 4);
+        }
+    }
+    copy_lanes(w, op->d, old, 2, emu_exec_mask(w));
+    EMU_RETURN_NEXT;
+}
 
 /* --- lane permutations --- */
 
@@ -236,14 +312,13 @@ static const emu_op *ds_swizzle(emu_wave *w, const emu_op *op)
         return ds_atomic_##bits(w, op, atomic_##f##_##bits, swapped);                              \
     }                                                                                              \
     static const emu_exec ds_##name##_##type##_exec[] = {ds_##name##_##type};
+#define DS_ROW(name, encode, handler, dwords, bytes)
 #include "emu/isa/ds.def"
 #undef DS_READ
 #undef DS_WRITE
 #undef DS_TWO
 #undef DS_ATOMIC
-
-static const emu_exec ds_bpermute_exec[] = {ds_bpermute}, ds_permute_exec[] = {ds_permute},
-                      ds_swizzle_exec[] = {ds_swizzle};
+#undef DS_ROW
 
 #define ROW(name, encode, handlers, dwords, bytes)                                                 \
     {name, encode, handlers, EMU_UNIT_LDS, 4 * (dwords), dwords, bytes, 0, 0, NULL},
@@ -268,9 +343,9 @@ static const emu_row rows[] = {
         (bits) / 8)                                                                                \
     ROW("ds_" #name "_rtn_" #type, emu_encode_ds_return, ds_##name##_##type##_exec,                \
         2 * (bits) / 32, (bits) / 8)
+#define DS_ROW(name, encode, handler, dwords, bytes)                                               \
+    ROW(#name, emu_encode_##encode, (const emu_exec[]){handler}, dwords, bytes)
 #include "emu/isa/ds.def"
-    ROW("ds_bpermute_b32", emu_encode_ds_return, ds_bpermute_exec, 1, 4)
-        ROW("ds_permute_b32", emu_encode_ds_return, ds_permute_exec, 1, 4)
-            ROW("ds_swizzle_b32", emu_encode_ds_swizzle, ds_swizzle_exec, 1, 4)};
+};
 
 const emu_table EMU_LEVEL(emu_table_ds) = {rows, sizeof rows / sizeof *rows};

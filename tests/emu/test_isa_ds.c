@@ -208,6 +208,101 @@ static void test_atomics(void **state)
     machine_free(m);
 }
 
+/* --- exchanges --- */
+
+static uint64_t word_at(const uint8_t *p, int bytes)
+{
+    uint64_t word = 0;
+    if (p)
+        memcpy(&word, p, (size_t)bytes);
+    return word;
+}
+
+static uint64_t lane_word(const machine *m, int vgpr, int lane, int bytes)
+{
+    return bytes == 4 ? machine_lane(m, vgpr, lane) : machine_lane64(m, vgpr, lane);
+}
+
+/* Both places of a lane are read, then both are written, lane by lane. */
+static void check_exchange2(machine *m, const char *form, int bytes, uint32_t unit, uint64_t exec)
+{
+    char text[160], first[24], second[24], loaded[24];
+    uint64_t old[MACHINE_LANES][2];
+    int n = bytes / 4;
+    machine *before = memory_clone(m);
+    memcpy(reference, lds, sizeof lds);
+    machine_set_exec(m, exec);
+    for (int lane = 0; lane < MACHINE_LANES; lane++) {
+        uint32_t at = machine_lane(m, ADDRESS, lane);
+        uint8_t *p[] = {inside(reference, at, 2 * unit, bytes),
+                        inside(reference, at, 5 * unit, bytes)};
+        for (int i = 0; i < 2; i++)
+            old[lane][i] = word_at(p[i], bytes);
+        for (int i = 0; i < 2 && exec >> lane & 1; i++) {
+            uint64_t data = lane_word(m, i ? OTHER : DATA, lane, bytes);
+            if (p[i])
+                memcpy(p[i], &data, (size_t)bytes);
+        }
+    }
+    snprintf(text, sizeof text, "\tds_wrxchg2%s_rtn_b%d %s, v10, %s, %s offset0:2 offset1:5", form,
+             8 * bytes, memory_registers(LOADED, 2 * n, loaded), memory_registers(DATA, n, first),
+             memory_registers(OTHER, n, second));
+    machine_run(m, text);
+    if (memcmp(lds, reference, LDS_BYTES) != 0)
+        fail_msg("%s: LDS differs", text);
+    for (int lane = 0; lane < MACHINE_LANES; lane++)
+        for (int i = 0; i < 2; i++)
+            assert_true(
+                lane_word(m, LOADED + n * i, lane, bytes) ==
+                (exec >> lane & 1 ? old[lane][i] : lane_word(before, LOADED + n * i, lane, bytes)));
+    machine_free(before);
+}
+
+static void test_two_exchanges(void **state)
+{
+    (void)state;
+    machine *m = machine_with_lds(37);
+    for (int mask = 0; mask < machine_n_masks; mask++)
+        for (int bytes = 4; bytes <= 8; bytes += 4)
+            for (int far = 0; far < 2; far++) {
+                /* Places shared by lanes at the near form; some lanes of either reach beyond the LDS. */
+                for (int lane = 0; lane < MACHINE_LANES; lane++)
+                    machine_set_lane(m, ADDRESS, lane,
+                                     lane % 9 ? machine_random(m) % 64 * 8
+                                              : LDS_BYTES - machine_random(m) % 64 * 8);
+                check_exchange2(m, far ? "st64" : "", bytes, (uint32_t)bytes * (far ? 64 : 1),
+                                machine_masks[mask]);
+            }
+    machine_free(m);
+}
+
+/* Words whose data have the top bit set are exchanged for the other 31 bits. */
+static void test_conditional_exchange(void **state)
+{
+    (void)state;
+    machine *m = machine_with_lds(38);
+    for (int lane = 0; lane < MACHINE_LANES; lane++)
+        machine_set_lane(m, ADDRESS, lane,
+                         lane == 7 ? LDS_BYTES : 16 * (uint32_t)lane + machine_random(m) % 8);
+    memcpy(reference, lds, sizeof lds);
+    machine_set_exec(m, ~0ull << 2);
+    machine *before = memory_clone(m);
+    machine_run(m, "\tds_condxchg32_rtn_b64 v[40:41], v10, v[20:21] offset:24");
+    for (int lane = 0; lane < MACHINE_LANES; lane++)
+        for (int i = 0; i < 2; i++) {
+            uint8_t *p = lane == 7 ? NULL : reference + 16 * lane + 24 + 4 * i;
+            uint32_t data = machine_lane(m, DATA + i, lane);
+            assert_int_equal(machine_lane(m, LOADED + i, lane),
+                             lane < 2 ? machine_lane(before, LOADED + i, lane) : word_at(p, 4));
+            data &= 0x7fffffff;
+            if (lane >= 2 && p && machine_lane(m, DATA + i, lane) >> 31)
+                memcpy(p, &data, 4);
+        }
+    assert_memory_equal(lds, reference, LDS_BYTES);
+    machine_free(before);
+    machine_free(m);
+}
+
 /* --- permutations --- */
 
 static void test_bpermute_fetches_and_permute_sends(void **state)
@@ -276,6 +371,8 @@ int main(void)
         cmocka_unit_test(test_writes),
         cmocka_unit_test(test_two_elements),
         cmocka_unit_test(test_atomics),
+        cmocka_unit_test(test_two_exchanges),
+        cmocka_unit_test(test_conditional_exchange),
         cmocka_unit_test(test_bpermute_fetches_and_permute_sends),
         cmocka_unit_test(test_swizzle_patterns),
     };
