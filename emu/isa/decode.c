@@ -134,6 +134,28 @@ static bool within_allocation(emu_decoder *decoder, const emu_text *text)
     return true;
 }
 
+/* Between s_set_gpr_idx_on and _off an operation in front makes the VGPR numbers of vector arithmetic relative to M0.
+ * Only forms that are a single operation can be; bits of imm: sources, then the result. */
+static bool index_registers(emu_decoder *decoder, const emu_text *text, const emu_row *row)
+{
+    static const char plain[] = "DQ=ifhwdql";
+    if (!decoder->gpr_index)
+        return true;
+    if (row->effect & ~EMU_EFFECT_NO_VALUE || row->unit == EMU_UNIT_MFMA)
+        return emu_decode_fail(decoder, NULL, "jump or MFMA while VGPR numbers are relative");
+    if (row->unit != EMU_UNIT_VALU || row->effect)
+        return true;
+    if (row->encode != emu_encode_alu || row->operands[strspn(row->operands, plain)] ||
+        decoder->n_before || decoder->n_after)
+        return emu_decode_fail(decoder, text, "form not supported while VGPR numbers are relative");
+    emu_op *op = emu_decoder_before(decoder, ".index_registers");
+    for (int i = 0; i < text->n_operands; i++)
+        if (text->operand[i].kind == EMU_VGPR)
+            op->imm |= 1 << (i == 0 ? 3 : i - 1);
+    op->imm2 = (int32_t)decoder->n_vgprs;
+    return true;
+}
+
 bool emu_decode(emu_decoder *decoder, const emu_text *text, const emu_row *row, emu_op *op)
 {
     decoder->n_before = decoder->n_after = decoder->n_temporaries = 0;
@@ -143,7 +165,8 @@ bool emu_decode(emu_decoder *decoder, const emu_text *text, const emu_row *row, 
         emu_decode_fail(decoder, NULL, "not implemented");
     } else if (within_allocation(decoder, text)) {
         op->row = emu_rows_index(row);
-        if (row->encode(decoder, text, row, op) && !decoder->failed)
+        if (row->encode(decoder, text, row, op) && index_registers(decoder, text, row) &&
+            !decoder->failed)
             return true;
         emu_decode_fail(decoder, text, "form not supported");
     }

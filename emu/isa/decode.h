@@ -24,7 +24,7 @@ struct emu_decoder {
     emu_op before[EMU_MAX_BEFORE], after[EMU_MAX_AFTER];
     uint32_t n_before, n_after, n_temporaries;
     bool failed;
-    bool gpr_index; /* between s_set_gpr_idx_on and _off */
+    bool gpr_index; /* between s_set_gpr_idx_on and _off, in the order of decoding */
     char message[256];
 };
 
@@ -42,6 +42,8 @@ bool emu_encode_none(emu_decoder *, const emu_text *, const emu_row *, emu_op *)
 bool emu_encode_immediate(emu_decoder *, const emu_text *, const emu_row *, emu_op *);
 bool emu_encode_saddress(emu_decoder *, const emu_text *, const emu_row *, emu_op *);
 bool emu_encode_hwreg(emu_decoder *, const emu_text *, const emu_row *, emu_op *);
+bool emu_encode_gpr_index(emu_decoder *, const emu_text *, const emu_row *, emu_op *);
+bool emu_encode_gpr_index_off(emu_decoder *, const emu_text *, const emu_row *, emu_op *);
 
 /* A scalar source's index: register, or constant in the pool.  `type` as in emu_row.operands. */
 uint32_t emu_encode_scalar(emu_decoder *decoder, const emu_operand *operand, char type);

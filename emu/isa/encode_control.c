@@ -5,6 +5,8 @@
  */
 #include "emu/isa/decode.h"
 
+#include <string.h>
+
 bool emu_encode_none(emu_decoder *decoder, const emu_text *text, const emu_row *row, emu_op *op)
 {
     (void)decoder;
@@ -43,5 +45,25 @@ bool emu_encode_hwreg(emu_decoder *decoder, const emu_text *text, const emu_row 
     op->d = op->a = text->words[0] >> 16 & 0x7f;
     op->imm = (int32_t)(text->words[0] & 0xffff);
     op->imm2 = (int32_t)text->words[1];
+    return emu_encode_none(decoder, text, row, op);
+}
+
+/* s_set_gpr_idx_on S, mask; s_set_gpr_idx_idx S: the mask is the raw field in bits 15:8. */
+bool emu_encode_gpr_index(emu_decoder *decoder, const emu_text *text, const emu_row *row,
+                          emu_op *op)
+{
+    if (text->n_operands == 0)
+        return emu_decode_fail(decoder, text, "no index");
+    op->a = emu_encode_scalar(decoder, &text->operand[0], 'i');
+    op->imm = (int32_t)(text->words[0] >> 8 & 15);
+    if (!strcmp(row->mnemonic, "s_set_gpr_idx_on"))
+        decoder->gpr_index = true;
+    return emu_encode_none(decoder, text, row, op);
+}
+
+bool emu_encode_gpr_index_off(emu_decoder *decoder, const emu_text *text, const emu_row *row,
+                              emu_op *op)
+{
+    decoder->gpr_index = false;
     return emu_encode_none(decoder, text, row, op);
 }

@@ -195,6 +195,54 @@ HANDLER(s_setreg_imm32)
     EMU_NEXT;
 }
 
+/* --- VGPR numbers relative to M0: index in bits 7:0, in 15:12 which of src0, src1, src2 and the result --- */
+
+static void set_m0(emu_wave *w, uint32_t mask, uint32_t value)
+{
+    w->s[EMU_S_M0] = (w->s[EMU_S_M0] & ~mask) | (value & mask);
+}
+
+HANDLER(s_set_gpr_idx_on)
+{
+    set_m0(w, 0xf0ff, (w->s[op->a] & 0xff) | (uint32_t)op->imm << 12);
+    EMU_NEXT;
+}
+
+HANDLER(s_set_gpr_idx_mode)
+{
+    set_m0(w, 0xf000, (uint32_t)op->imm << 12);
+    EMU_NEXT;
+}
+
+HANDLER(s_set_gpr_idx_idx)
+{
+    set_m0(w, 0xff, w->s[op->a]);
+    EMU_NEXT;
+}
+
+/* Execute a copy of the operation behind this one, with the registers of this moment; then go back.  It is vector
+ * arithmetic, which neither faults nor gives way, so a copy per host thread is enough. */
+HANDLER(index_registers)
+{
+    static _Thread_local emu_op copy[2];
+    uint32_t m0 = w->s[EMU_S_M0], which = (uint32_t)op->imm & m0 >> 12;
+    uint32_t *const field[] = {&copy[0].a, &copy[0].b, &copy[0].c, &copy[0].d};
+    copy[0] = op[1];
+    copy[1].exec = branch_forward;
+    copy[1].target = op + 2;
+    for (int i = 0; i < 4; i++) {
+        if (which >> i & 1)
+            *field[i] += (m0 & 0xff) * EMU_VGPR_STRIDE;
+        if (which >> i & 1 && *field[i] >= (uint32_t)op->imm2 * EMU_VGPR_STRIDE) {
+            w->ip = op;
+            return emu_trap(w, op, MOESAIC_SIM_ILLEGAL_INSTRUCTION,
+                            "v%u by way of M0 is beyond the kernel's %d registers",
+                            *field[i] / EMU_VGPR_STRIDE, op->imm2);
+        }
+    }
+    EMU_GOTO(copy);
+}
+
 enum {
     EFFECT_NONE = 0,
     EFFECT_END = EMU_EFFECT_END,

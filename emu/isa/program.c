@@ -160,6 +160,7 @@ static void scan_from(scan *s, uint64_t entry)
     push_pending(s, entry);
     while (s->n_pending && !s->failed) {
         uint64_t address = s->pending[--s->n_pending];
+        s->decoder->gpr_index = false; /* nothing jumps in between s_set_gpr_idx_on and _off */
         while (mark_seen(s, address)) {
             const instruction *i = scan_instruction(s, address);
             if (!i || s->failed)

@@ -18,10 +18,6 @@ static const char mnemonics[] = "tests/emu/data/gfx942-mnemonics.txt";
 static const struct {
     const char *mnemonic, *reason;
 } missing[] = {
-    {"s_set_gpr_idx_on", "VGPR numbers relative to M0 (hand-written assembly only)"},
-    {"s_set_gpr_idx_off", "as above"},
-    {"s_set_gpr_idx_mode", "as above"},
-    {"s_set_gpr_idx_idx", "as above"},
     {"s_setvskip", "skipping of vector instructions by a mode (hand-written assembly only)"},
     {"s_setkill", "ends the wave by a mode of the trap handler"},
     {"s_sendmsghalt", "halts the wave until the driver goes on with it"},
@@ -65,6 +61,7 @@ static void check_line(machine *m, const char *line)
     char mnemonic[64], encoding[8];
     emu_text_mnemonic(line, mnemonic, encoding);
     m->decoder.n_constants = 0;
+    m->decoder.gpr_index = false;
     bool decodes = machine_decodes(m, line);
     if (!decodes && !is_excused(mnemonic))
         fail_msg("%s: %s", line, m->decoder.message);
