@@ -208,6 +208,39 @@ static const emu_op *ds_condxchg32(emu_wave *w, const emu_op *op)
     EMU_RETURN_NEXT;
 }
 
+/* --- a word per lane, behind M0[15:0] + offset --- */
+
+LANE_INLINE const emu_op *ds_addtid(emu_wave *w, const emu_op *op, bool is_store)
+{
+    uint32_t address[64];
+    uint64_t exec = emu_exec_mask(w);
+    for (uint32_t l = 0; l < 64; l++)
+        address[l] = (w->s[EMU_S_M0] & 0xffff) + 4 * l;
+    if (__builtin_expect(w->trace != NULL, 0)) {
+        w->ip = op;
+        emu_lds_report(w, address, (uint32_t)op->imm, exec, 4, is_store);
+    }
+    for (; exec; exec &= exec - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctzll(exec);
+        uint8_t *p = element_in_lds(w, address[lane], op->imm, 4);
+        if (is_store && p)
+            store_lane(E_D1, w->vgprs + op->a, lane, p);
+        else if (!is_store)
+            load_lane(E_D1, w->vgprs + op->d, lane, p ? p : (const uint8_t[4]){0});
+    }
+    EMU_RETURN_NEXT;
+}
+
+static const emu_op *ds_read_addtid(emu_wave *w, const emu_op *op)
+{
+    return ds_addtid(w, op, false);
+}
+
+static const emu_op *ds_write_addtid(emu_wave *w, const emu_op *op)
+{
+    return ds_addtid(w, op, true);
+}
+
 /* --- lane permutations --- */
 
 /* Lane l gets the value of lane (address[l] + offset) / 4 mod 64; 0 from a lane that is off. */

@@ -37,8 +37,6 @@ static const struct {
     {"ds_gws_*", "global wave sync: needs the driver's allocation"},
     {"ds_append", "the ISA guide and LLVM disagree on whether M0 counts"},
     {"ds_consume", "as above"},
-    {"ds_read_addtid_b32", "addresses of lanes from M0"},
-    {"ds_write_addtid_b32", "as above"},
 };
 
 /* "tbuffer_*" stands for all that begin so. */

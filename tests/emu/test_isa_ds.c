@@ -303,6 +303,31 @@ static void test_conditional_exchange(void **state)
     machine_free(m);
 }
 
+/* Lane l's word is at M0[15:0] + offset + 4 * l; the last lanes here are beyond the LDS. */
+static void test_addresses_by_lane_number(void **state)
+{
+    (void)state;
+    machine *m = machine_with_lds(39);
+    uint32_t first = LDS_BYTES - 4 * 40;
+    memcpy(reference, lds, sizeof lds);
+    m->wave.s[EMU_S_M0] = 0xabcd0000 | (first - 24);
+    machine_set_exec(m, ~0ull << 2);
+    machine *before = memory_clone(m);
+    machine_run(m, "\tds_read_addtid_b32 v40 offset:24");
+    machine_run(m, "\tds_write_addtid_b32 v20 offset:24");
+    for (int lane = 0; lane < MACHINE_LANES; lane++) {
+        uint8_t *p = inside(reference, first, 4 * (uint32_t)lane, 4);
+        uint32_t data = machine_lane(before, DATA, lane);
+        assert_int_equal(machine_lane(m, LOADED, lane),
+                         lane < 2 ? machine_lane(before, LOADED, lane) : word_at(p, 4));
+        if (lane >= 2 && p)
+            memcpy(p, &data, 4);
+    }
+    assert_memory_equal(lds, reference, LDS_BYTES);
+    machine_free(before);
+    machine_free(m);
+}
+
 /* --- permutations --- */
 
 static void test_bpermute_fetches_and_permute_sends(void **state)
@@ -373,6 +398,7 @@ int main(void)
         cmocka_unit_test(test_atomics),
         cmocka_unit_test(test_two_exchanges),
         cmocka_unit_test(test_conditional_exchange),
+        cmocka_unit_test(test_addresses_by_lane_number),
         cmocka_unit_test(test_bpermute_fetches_and_permute_sends),
         cmocka_unit_test(test_swizzle_patterns),
     };
