@@ -205,7 +205,7 @@ static void test_rows_compute_what_c_computes(void **state)
         }
 }
 
-/* The ISA guide's v_sad_u8 and v_msad_u8 on bytes n to n + 3 of a pair; bytes of b that are 0 do not count in the latter. */
+/* The ISA guide's v_sad_u8 and v_msad_u8 on bytes n to n + 3 of a pair; in the latter, zeros in b do not count. */
 static uint32_t sad_slice(uint64_t a, uint32_t b, int n, bool masked)
 {
     uint32_t sum = 0;
