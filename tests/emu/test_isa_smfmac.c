@@ -114,7 +114,7 @@ static void execute(machine *m, const variant *v, int modifier)
 static void check_fast(machine *m, const variant *v, int modifier)
 {
     static operands o;
-    uint32_t before[16][64];
+    uint32_t before[16][64] = {{0}};
     gather(m, v, modifier, &o);
     for (int r = 0; r < n_results(v); r++)
         for (int lane = 0; lane < 64; lane++)
@@ -153,7 +153,7 @@ static void test_fast_sums_are_within_rounding(void **state)
 static void check_silicon(machine *m, const variant *v, int modifier)
 {
     static operands o;
-    float before[16][64];
+    float before[16][64] = {{0}};
     gather(m, v, modifier, &o);
     for (int r = 0; r < n_results(v); r++)
         for (int lane = 0; lane < 64; lane++)
