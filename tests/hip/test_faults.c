@@ -14,7 +14,7 @@
 
 static const char source[] =
     "extern \"C\" __global__ void store(int *p) { p[threadIdx.x] = 7; }\n"
-    "extern \"C\" __global__ void missing(int *p) { asm volatile(\"s_cbranch_cdbgsys 0\"); "
+    "extern \"C\" __global__ void missing(int *p) { asm volatile(\"s_setkill 1\"); "
     "p[threadIdx.x] "
     "= 7; }\n"
     "extern \"C\" __global__ void forever(int *p)\n"
@@ -93,7 +93,7 @@ static void test_missing_instruction_is_named(void **state)
     (void)state;
     int *p = hip_device_zeros(64 * sizeof *p);
     must_fault("missing", p, MOESAIC_SIM_ILLEGAL_INSTRUCTION,
-               (const char *[]){"missing", "s_cbranch_cdbgsys"});
+               (const char *[]){"missing", "s_setkill"});
     must_work();
     HIP(hipFree(p));
 }
