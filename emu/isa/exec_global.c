@@ -31,8 +31,8 @@ LANE_INLINE void report(emu_wave *w, chunk_address at, uint32_t bytes, bool is_s
 LANE_INLINE bool leaves_global(const emu_wave *w, const emu_op *op)
 {
     const uint8_t *hi = w->vgprs + op->a + EMU_VGPR_STRIDE;
-    u32v shared = chunk_splat((uint32_t)(w->shared_aperture >> 32));
-    u32v private = chunk_splat((uint32_t)(w->private_aperture >> 32));
+    u32v shared = splat32((uint32_t)(w->shared_aperture >> 32));
+    u32v private = splat32((uint32_t)(w->private_aperture >> 32));
     uint64_t exec = emu_exec_mask(w);
     uint32_t found = 0;
     for (uint32_t c = 0; c < N_CHUNKS; c++) {

@@ -6,7 +6,8 @@
  * the set unless cbsz does away with it.
  * Numerics are those of dense instructions (exec_mfma.c) on the products that are kept: what silicon makes of
  * groups of k here is not published, so it is taken to group the kept products as if they were all.
- * Source: layout, index sets: github ROCm/amd_matrix_instruction_calculator; CDNA3 ISA guide, V_SMFMAC_*.
+ * Source: layout, index sets: github ROCm/amd_matrix_instruction_calculator; V_SMFMAC_* in the CDNA4 ISA
+ * guide, whose text for these instructions was taken to hold for CDNA3.
  * Tested by tests/emu/test_isa_smfmac.c.                        SPDX-License-Identifier: MIT
  */
 #include "emu/isa/decode_memory.h"
@@ -76,7 +77,7 @@ LANE_INLINE void fast_row(const sparse_operands *o, mfma_type t, mfma_shape s, u
         u32v *d = (u32v *)(o->d + row_offset(s, 0, i) + 4 * j), sum = *d;
         for (uint32_t x = 0; x < n_kept(s); x++) {
             sparse_place at = place_of(o, s, i, x);
-            u32v left = chunk_splat(*(const uint32_t *)(a + at.a));
+            u32v left = splat32(*(const uint32_t *)(a + at.a));
             sum = multiply_add(t, false, sum, left, *chunk_of(b + at.b + 4 * j, 0));
         }
         *d = sum;

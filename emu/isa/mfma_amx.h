@@ -138,7 +138,7 @@ LANE_INLINE void amx_load_sums(const uint8_t *c, uint32_t m)
 /* The same value everywhere: rows at distance 0. */
 LANE_INLINE void amx_splat_sums(uint32_t constant)
 {
-    u32v row = chunk_splat(constant);
+    u32v row = splat32(constant);
     TILE_LOAD(0, &row, 0);
     TILE_LOAD(1, &row, 0);
     TILE_LOAD(2, &row, 0);

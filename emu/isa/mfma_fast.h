@@ -88,7 +88,7 @@ LANE_INLINE void fast_start(mfma_shape s, const uint8_t *c, uint32_t constant, u
 #pragma GCC unroll 2
         for (uint32_t p = 0; p < fast_pieces(s); p++)
             sum[r][p] =
-                c ? *chunk_of(c + row_offset(s, 0, r) + CHUNK_BYTES * p, 0) : chunk_splat(constant);
+                c ? *chunk_of(c + row_offset(s, 0, r) + CHUNK_BYTES * p, 0) : splat32(constant);
 }
 
 LANE_INLINE void fast_finish(mfma_shape s, uint8_t *d, uint32_t b, uint32_t i, uint32_t j,
@@ -119,7 +119,7 @@ LANE_INLINE void fast_accumulate(mfma_type t, mfma_shape s, uint32_t per_lane, c
 #pragma GCC unroll 2
             for (uint32_t p = 0; p < fast_pieces(s); p++)
                 sum[r][p] = multiply_add(t, t == BF16 && MULTIPLIES_BF16_PAIRS, sum[r][p],
-                                         chunk_splat(left[r]), *chunk_of(row + CHUNK_BYTES * p, 0));
+                                         splat32(left[r]), *chunk_of(row + CHUNK_BYTES * p, 0));
     }
 }
 
@@ -138,7 +138,7 @@ LANE_INLINE void fast_quads(mfma_type t, mfma_shape s, const mfma_operands *o)
 #define QUAD_0(l) ((l) & ~3)
     for (uint32_t i = 0; i < 4; i++)
         for (uint32_t c = 0; c < N_CHUNKS; c++) {
-            u32v sum = o->c ? *chunk_of(o->c + CHUNK_BYTES * c, i) : chunk_splat(o->constant);
+            u32v sum = o->c ? *chunk_of(o->c + CHUNK_BYTES * c, i) : splat32(o->constant);
             for (uint32_t k = 0; k < s.k; k++) {
                 u32v row = *chunk_of(o->a + CHUNK_BYTES * c, k),
                      b = *chunk_of(o->b + CHUNK_BYTES * c, k);

@@ -192,7 +192,7 @@ static void silicon_columns(const silicon_factors *f, bool is_8, uint32_t group,
                             uint32_t column)
 {
     size_t at = row_offset(s, b, i) + 4 * column;
-    u32v old = o->c ? *chunk_of(o->c + at, 0) : chunk_splat(o->constant);
+    u32v old = o->c ? *chunk_of(o->c + at, 0) : splat32(o->constant);
     f32v c = (f32v)old;
     for (uint32_t first = 0; first < s.k; first += group) {
         size_t a_at[MFMA_MAX_GROUP], b_at[MFMA_MAX_GROUP];

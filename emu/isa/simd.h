@@ -17,11 +17,6 @@
 #define SELECT(mask, a, b)                                                                         \
     ((__typeof__(a))(((mask) & (__typeof__(mask))(a)) | (~(mask) & (__typeof__(mask))(b))))
 
-LANE_INLINE u32v splat32(uint32_t x)
-{
-    return x - (u32v){0};
-}
-
 LANE_INLINE u64v splat64(uint64_t x)
 {
     return x - (u64v){0};
@@ -37,18 +32,7 @@ LANE_INLINE f64v splat_f64(double x)
     return x - (f64v){0};
 }
 
-/* --- masks: bit l of a word is lane l --- */
-
-LANE_INLINE i32v lanes_of_bits(uint32_t bits)
-{
-#ifdef __AVX512F__
-    return (i32v)_mm512_movm_epi32((__mmask16)bits);
-#else
-#define BIT(i) (1u << (i))
-    return (splat32(bits) & EACH_LANE(BIT)) != 0;
-#undef BIT
-#endif
-}
+/* --- masks of 64-bit lanes; those of words are vector.h's --- */
 
 LANE_INLINE i64v lanes_of_bits64(uint32_t bits)
 {
@@ -64,25 +48,12 @@ LANE_INLINE i64v lanes_of_bits64(uint32_t bits)
 #endif
 }
 
-LANE_INLINE uint32_t bits_of_lanes(i32v mask)
-{
-#ifdef __AVX512F__
-    return _mm512_movepi32_mask((__m512i)mask);
-#elif defined __AVX2__
-    return (uint32_t)_mm256_movemask_ps((__m256)mask);
-#else
-    return (uint32_t)_mm_movemask_ps((__m128)mask);
-#endif
-}
-
 LANE_INLINE uint32_t bits_of_lanes64(i64v mask)
 {
 #ifdef __AVX512F__
     return _mm512_movepi64_mask((__m512i)mask);
-#elif defined __AVX2__
-    return (uint32_t)_mm256_movemask_pd((__m256d)mask);
 #else
-    return (uint32_t)_mm_movemask_pd((__m128d)mask);
+    return (uint32_t)HOST(movemask_pd)((host_f64)mask);
 #endif
 }
 

@@ -64,57 +64,21 @@ LANE_INLINE u32v *chunk_of(const uint8_t *registers, uint32_t dword)
 
 /* --- masks of lanes --- */
 
-LANE_INLINE u32v chunk_splat(uint32_t value)
-{
-    return value - (u32v){0};
-}
-
-/* One bit per lane whose elements are all ones. */
-LANE_INLINE uint32_t mask_of(i32v lanes)
-{
-#ifdef __AVX512F__
-    return _mm512_movepi32_mask((__m512i)lanes);
-#elif defined __AVX2__
-    return (uint32_t)_mm256_movemask_ps((__m256)lanes);
-#else
-    return (uint32_t)_mm_movemask_ps((__m128)lanes);
-#endif
-}
-
 LANE_INLINE uint32_t mask_differs(u32v a, u32v b)
 {
 #ifdef __AVX512F__
     return _mm512_cmpneq_epi32_mask((__m512i)a, (__m512i)b);
 #else
-    return mask_of(a != b);
+    return bits_of_lanes(a != b);
 #endif
 }
 
 LANE_INLINE uint32_t mask_at_most(u32v a, uint32_t limit)
 {
 #ifdef __AVX512F__
-    return _mm512_cmple_epu32_mask((__m512i)a, (__m512i)chunk_splat(limit));
+    return _mm512_cmple_epu32_mask((__m512i)a, (__m512i)splat32(limit));
 #else
-    return mask_of(a <= chunk_splat(limit));
-#endif
-}
-
-/* The lanes of a mask as all ones. */
-LANE_INLINE u32v lanes_of_mask(uint32_t mask)
-{
-#define BIT(i) (1u << (i))
-    return (u32v)((chunk_splat(mask) & EACH_LANE(BIT)) != 0);
-#undef BIT
-}
-
-/* `chosen` in the lanes of mask, `other` elsewhere. */
-LANE_INLINE u32v chunk_select(uint32_t mask, u32v chosen, u32v other)
-{
-#ifdef __AVX512F__
-    return (u32v)_mm512_mask_mov_epi32((__m512i)other, (__mmask16)mask, (__m512i)chosen);
-#else
-    u32v lanes = lanes_of_mask(mask);
-    return (chosen & lanes) | (other & ~lanes);
+    return bits_of_lanes(a <= splat32(limit));
 #endif
 }
 
@@ -127,7 +91,7 @@ LANE_INLINE uint8_t *contiguous(chunk_address at, uint32_t mask, uint32_t bytes)
     uint32_t start = at.lo[first] - first * bytes;
     uint32_t differs = mask_differs(*(const u32v *)at.lo, EACH_LANE(LANE_NUMBER) * bytes + start);
     if (at.hi)
-        differs |= mask_differs(*(const u32v *)at.hi, chunk_splat(at.hi[first]));
+        differs |= mask_differs(*(const u32v *)at.hi, splat32(at.hi[first]));
     bool wraps = at.lo[first] > UINT32_MAX - CHUNK_LANES * bytes || at.lo[first] < first * bytes;
     return (differs & mask) || wraps ? NULL : lane_pointer(at, first) - first * bytes;
 }

@@ -113,7 +113,7 @@ LANE_INLINE bool store_contiguous_narrow(element e, const uint8_t *s, uint8_t *p
 
 LANE_INLINE bool load_contiguous_masked(uint8_t *d, uint32_t mask, const uint8_t *p)
 {
-    u32v lanes = lanes_of_mask(mask),
+    u32v lanes = (u32v)lanes_of_bits(mask),
          loaded = (u32v)_mm256_maskload_epi32((const int *)p, (__m256i)lanes);
     *chunk_of(d, 0) = loaded | (*chunk_of(d, 0) & ~lanes);
     return true;
@@ -121,7 +121,7 @@ LANE_INLINE bool load_contiguous_masked(uint8_t *d, uint32_t mask, const uint8_t
 
 LANE_INLINE bool store_contiguous_masked(const uint8_t *s, uint32_t mask, uint8_t *p)
 {
-    _mm256_maskstore_epi32((int *)p, (__m256i)lanes_of_mask(mask), (__m256i)*chunk_of(s, 0));
+    _mm256_maskstore_epi32((int *)p, (__m256i)lanes_of_bits(mask), (__m256i)*chunk_of(s, 0));
     return true;
 }
 
@@ -129,7 +129,7 @@ LANE_INLINE void gather_words(uint8_t *d, uint32_t mask, chunk_address at)
 {
     __m256i *to = (__m256i *)d;
     *to = _mm256_mask_i32gather_epi32(*to, (const int *)at.base, *(const __m256i *)at.lo,
-                                      (__m256i)lanes_of_mask(mask), 1);
+                                      (__m256i)lanes_of_bits(mask), 1);
 }
 
 #else
@@ -152,7 +152,7 @@ LANE_INLINE bool gather_dwords(uint8_t *d, uint32_t mask, chunk_address at)
 {
 #ifdef __AVX2__
     if (at.hi || __builtin_popcount(mask) <= 4 ||
-        (mask_of((i32v) * (const u32v *)at.lo < 0) & mask))
+        (bits_of_lanes((i32v) * (const u32v *)at.lo < 0) & mask))
         return false;
     gather_words(d, mask, at);
     return true;

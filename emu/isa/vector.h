@@ -96,4 +96,31 @@ LANE_INLINE uint32_t half_mask(uint64_t lanes, uint32_t half)
     return (uint32_t)(lanes >> HALF_LANES * half) & ((1u << HALF_LANES) - 1);
 }
 
+LANE_INLINE u32v splat32(uint32_t x)
+{
+    return x - (u32v){0};
+}
+
+/* --- masks: bit l of a word is lane l, which is all ones or zeros in a vector --- */
+
+LANE_INLINE i32v lanes_of_bits(uint32_t bits)
+{
+#ifdef __AVX512F__
+    return (i32v)_mm512_movm_epi32((__mmask16)bits);
+#else
+#define BIT(i) (1u << (i))
+    return (splat32(bits) & EACH_LANE(BIT)) != 0;
+#undef BIT
+#endif
+}
+
+LANE_INLINE uint32_t bits_of_lanes(i32v mask)
+{
+#ifdef __AVX512F__
+    return _mm512_movepi32_mask((__m512i)mask);
+#else
+    return (uint32_t)HOST(movemask_ps)((host_f32)mask);
+#endif
+}
+
 #endif
