@@ -13,9 +13,9 @@ static bool count(hsa_signal_value_t value, void *argument)
 {
     record *r = argument;
     r->last = value;
-    r->n_calls++;
-    hsa_signal_subtract_screlease(r->done, 1);
-    return r->n_calls < r->n_wanted;
+    const bool is_wanted_again = ++r->n_calls < r->n_wanted;
+    hsa_signal_subtract_screlease(r->done, 1); /* last: the test may now return, and R with it */
+    return is_wanted_again;
 }
 
 static void test_handler_is_called_once_when_its_time_comes(void **state)
