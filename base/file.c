@@ -104,9 +104,15 @@ moesaic_status file_make_folder(const char *path, moesaic_text *err)
             return moesaic_fail(err, MOESAIC_E_IO, "cannot make folder %s: %s", partial,
                                 strerror(errno));
         if (!end)
-            return MOESAIC_OK;
+            break;
         *p = end;
     }
+    struct stat found;
+    if (stat(path, &found) != 0)
+        return moesaic_fail(err, MOESAIC_E_IO, "cannot make folder %s: %s", path, strerror(errno));
+    return S_ISDIR(found.st_mode)
+               ? MOESAIC_OK
+               : moesaic_fail(err, MOESAIC_E_IO, "cannot make folder %s: it is a file", path);
 }
 
 /* Under a loader of another prefix /proc/self/exe is the loader; the re-exec names the program in
