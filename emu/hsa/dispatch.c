@@ -9,6 +9,7 @@
 #include "emu/engine.h"
 #include "emu/hsa/executable.h"
 #include "emu/hsa/queue.h"
+#include "emu/hsa/summary.h"
 #include "emu/hsa/system.h"
 #include "emu/sim_int.h"
 
@@ -86,6 +87,7 @@ static void finish(emu_launch *launch, const moesaic_sim_result *result)
     if (result->status != MOESAIC_SIM_OK)
         emu_message("%s", result->text);
     emu_sim_finished(result);
+    emu_summary_add(result, d->timed);
 
     pthread_mutex_lock(&q->lock);
     uint64_t end_ns = emu_timeline_end(&q->timeline, d->timed, d->start_ns, result->time_ns);

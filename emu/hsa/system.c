@@ -13,6 +13,7 @@
 #include "emu/hsa/handler.h"
 #include "emu/hsa/memory.h"
 #include "emu/hsa/queue.h"
+#include "emu/hsa/summary.h"
 #include "emu/hsa/time.h"
 #include "emu/sim_int.h"
 
@@ -110,6 +111,7 @@ static hsa_status_t open_library(void)
     if (!is_watching_forks && pthread_atfork(NULL, NULL, close_in_child) != 0)
         return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
     is_watching_forks = true;
+    emu_summary_begin();
     emu_agents_make();
     emu_time_begin();
     status = start_parts();

@@ -38,6 +38,12 @@ same 'no program' "$(status_of "$moesaic" sim)" 2
 same 'unknown mode' "$(status_of "$moesaic" sim --mode sideways -- true)" 2
 says 'unknown mode' "$("$moesaic" sim --mode sideways -- true 2>&1)" sideways
 same 'bad seed' "$(status_of "$moesaic" sim --seed x -- true)" 2
+same 'folder that is a file' "$(status_of "$moesaic" sim --save-code-objects "$0" -- true)" 2
+says 'folder that is a file' "$("$moesaic" sim --save-code-objects "$0" -- true 2>&1)" "$0"
+full=$(cd "$(dirname "$moesaic")" && pwd)/moesaic
+same 'folder from here' "$(cd "$TMPDIR" && "$full" sim --save-code-objects a/b -- sh -c 'cd / && echo $MOESAIC_SIM_SAVE_CODE_OBJECTS')" \
+    "$(cd "$TMPDIR" && pwd -P)/a/b"
+same 'no summary without the device' "$("$moesaic" sim -- true 2>&1)" ''
 
 # The program itself runs on the C library that HIP needs; what it starts, on the system's.
 maps='sed -n "s/.* \(\/.*libc\.so\.6\)$/\1/p" /proc/self/maps | sort -u'
@@ -64,7 +70,7 @@ child = subprocess.run(["cat", "/proc/self/maps"], capture_output=True, text=Tru
 print(status, n.value, "amdhip64" in open("/proc/self/maps").read(), child.returncode, "moesaic" in child.stdout)
 PYTHON
 chmod +x "$TMPDIR/count.py"
-same 'python3 FILE' "$("$moesaic" sim -- python3 "$TMPDIR/count.py" 2>&1)" '0 1 True 0 False'
-same 'script of python3' "$("$moesaic" sim -- "$TMPDIR/count.py" 2>&1)" '0 1 True 0 False'
+same 'python3 FILE' "$("$moesaic" sim --quiet -- python3 "$TMPDIR/count.py" 2>&1)" '0 1 True 0 False'
+same 'script of python3' "$("$moesaic" sim --quiet -- "$TMPDIR/count.py" 2>&1)" '0 1 True 0 False'
 
 exit $failed

@@ -1,6 +1,7 @@
 /* tests/hsa/test_system.c: opening, closing, forking; options; what is not supported says so.
  * SPDX-License-Identifier: MIT
  */
+#include "emu/hsa/summary.h"
 #include "emu/sim.h"
 #include "tests/hsa/engine.h"
 #include "tests/hsa/support.h"
@@ -170,6 +171,28 @@ static void test_callers_with_a_shorter_struct_keep_what_they_do_not_know(void *
     assert_int_equal(now.seed, seed);
 }
 
+static void summary_is(const char *wanted)
+{
+    char text[256];
+    emu_summary_text(text, sizeof text);
+    assert_string_equal(text, wanted);
+}
+
+static void test_the_summary_adds_up_dispatches(void **state)
+{
+    (void)state;
+    moesaic_sim_result r = {.size_bytes = sizeof r, .wave_instructions = 1};
+    summary_is("0 kernels run, 0 wave-instructions, 0 faults");
+    emu_summary_add(&r, true);
+    summary_is("1 kernel run, 1 wave-instruction, 0 faults");
+    r.wave_instructions = UINT64_C(1) << 33;
+    r.status = MOESAIC_SIM_ILLEGAL_ADDRESS;
+    emu_summary_add(&r, true);
+    summary_is("2 kernels run, 8589934593 wave-instructions, 1 fault");
+    emu_summary_add(&r, false);
+    summary_is("3 kernels run, 8589934593 wave-instructions in the 2 timed, 2 faults");
+}
+
 int main(void)
 {
     engine_reset();
@@ -182,6 +205,7 @@ int main(void)
         cmocka_unit_test(test_statuses_have_names),
         cmocka_unit_test(test_unsupported_functions_name_themselves_once),
         cmocka_unit_test(test_options_are_taken_whole_or_not_at_all),
+        cmocka_unit_test(test_the_summary_adds_up_dispatches),
         cmocka_unit_test(test_callers_with_a_shorter_struct_keep_what_they_do_not_know),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
